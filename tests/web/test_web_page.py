@@ -241,6 +241,21 @@ def test_a_record_is_watched_and_scrubbed_and_hostile_names_are_only_text(chromi
         assert not complaints
 
 
+def test_lists_show_little_boards_and_the_landing_page_a_game_at_play(chromium: Any, site: str) -> None:
+    drawn = (
+        "(count) => [...document.querySelectorAll('.little canvas')].filter((one) => one.width > 40).length >= count"
+    )
+    with page(chromium, (1280, 1600)) as (p, complaints):
+        for view, count in (("watch", 1), ("watch?file=run/games.jsonl", 13), ("watch?list=store", 13), ("play", 6)):
+            p.goto(f"{site}/#/{view}")
+            p.wait_for_function(drawn, arg=count)
+            assert p.evaluate("() => !document.querySelector('.little [role=grid]')"), "pictures say nothing"
+        picture = "() => document.querySelector('.card .little canvas').toDataURL()"
+        first = p.evaluate(picture)
+        p.wait_for_function(f"(first) => ({picture})() !== first", arg=first)
+        assert not complaints
+
+
 def test_files_of_ones_own_are_shown_or_refused(chromium: Any, site: str, tmp_path: Path) -> None:
     good, bad = tmp_path / "mine.jsonl", tmp_path / "bad.jsonl"
     append(good, [recorded("torus-small-v0", size=2)])

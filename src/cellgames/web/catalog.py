@@ -14,8 +14,13 @@ from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.loading import load
+from cellgames.agents.play_loop import play
+from cellgames.arena.play.match import records_of
+from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import start
 from cellgames.envs import registry
 from cellgames.plugins import Setting
@@ -147,6 +152,17 @@ def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
     # A default is left out: what a form shows for "the pattern's own number" must not cut the pattern short.
     defaults = {setting["name"]: setting["default"] for setting in offer["settings"]}
     return registry.make(id, **{name: value for name, value in parameters.items() if value != defaults.get(name)})
+
+
+@lru_cache
+def demonstration(id: str) -> Record:
+    """Return a game that `greedy` agents play on the small board of a game, always the same."""
+    small = next((one["id"] for one in games() if one["game"] == id and one["preset"]), id)
+    game = check_parameters(small, {})
+    agent = load("greedy", game)
+    seats, random = torch.zeros((1, game.info.num_players), dtype=torch.int64), torch.Generator().manual_seed(1)
+    played = play(game, [agent], seats, torch.tensor([1]), [random])
+    return records_of(game, played, seeds=[1], agents=[(agent.name,) * seats.shape[1]], openings=[0])[0]
 
 
 # ---------------------------------------------------------------- agents

@@ -31,6 +31,7 @@ from .views import Frame, view_of
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.envs.toroidal_cup.game import ToroidalCup
 
 _LEVEL = 6  # of compression; 9 takes ten times as long and saves a tenth
 
@@ -197,10 +198,25 @@ def replay_data(record: Record | CupRecord) -> dict[str, Any]:
     return _season_data(record) if isinstance(record, CupRecord) else _match_data(record)
 
 
-def _match_data(record: Record) -> dict[str, Any]:
-    from cellgames.agents.play_loop import move_in_words
-    from cellgames.arena.records.checksums import plain
-    from cellgames.arena.records.replays import game_of, replay
+def board_data(record: Record | CupRecord) -> dict[str, Any]:
+    """Return `layout` and `frame` of the last position of a record; argument and errors as for `replay_data`."""
+    from cellgames.arena.records.replays import replay
+    from cellgames.arena.season.cup_replays import CupRecord
+
+    game: Game
+    if isinstance(record, CupRecord):
+        game, moments = _season(record, 1)
+        *_, last = moments
+        shown = last.to_data()
+    else:
+        game, states = _checked_game(record), replay(record)
+        shown = frame(game, states[-1], states[-2] if len(states) > 1 else None)
+    return {"layout": {**layout(game), "roster": None}, "frame": shown}
+
+
+def _checked_game(record: Record) -> Game:
+    """Return the game of a record that can be shown; raise a `ValueError` for others."""
+    from cellgames.arena.records.replays import game_of
     from cellgames.envs.registry import REGISTRY
 
     if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
@@ -209,7 +225,15 @@ def _match_data(record: Record) -> dict[str, Any]:
     check_limits(game, record.moves)
     if len(record.agents) != game.info.num_players:
         raise ValueError(f"expected {game.info.num_players} agents, one a seat, got {len(record.agents)}")
-    states = replay(record)
+    return game
+
+
+def _match_data(record: Record) -> dict[str, Any]:
+    from cellgames.agents.play_loop import move_in_words
+    from cellgames.arena.records.checksums import plain
+    from cellgames.arena.records.replays import replay
+
+    game, states = _checked_game(record), replay(record)
     marks: list[int] = []
     pictures = packed(_pictures(game, states, marks))
     movers = [None if game.info.simultaneous else int(state.current_player[0]) for state in states[:-1]]
@@ -267,23 +291,30 @@ def _with(shown: Frame, more: Any, turn: int) -> Frame:
     return replace(shown, fields={**shown.fields, "infos": infos})
 
 
-def _season_data(record: CupRecord) -> dict[str, Any]:
-    """Return a game of the Cup's season: Life from an arrangement that nobody placed shape by shape."""
+def _season(record: CupRecord, most: int) -> tuple[ToroidalCup, Iterator[Frame]]:
+    """Return a game of the Cup's season, and its frames: Life from an arrangement that nobody placed shape by shape."""
     from cellgames.arena.season.cup import start_of
-    from cellgames.arena.season.cup_replays import game_of, verify
+    from cellgames.arena.season.cup_replays import game_of
     from cellgames.envs.toroidal_cup.simulator import boards
 
     from .views import toroidal_cup_view as toroidal_cup
 
     game = game_of(record)
     check_limits(game)
+    moments = toroidal_cup.life(game, boards([start_of(vars(record))]), record.generations, most, record.pattern)
+    common: dict[str, Any] = {"turn": 0, "player": None}
+    return game, (replace(one, fields={**common, "done": not one.fields["life"], **one.fields}) for one in moments)
+
+
+def _season_data(record: CupRecord) -> dict[str, Any]:
+    from cellgames.arena.season.cup_replays import verify
+
+    from .views import toroidal_cup_view as toroidal_cup
+
+    game, frames = _season(record, limits.STEP_FRAMES)
     for _, error in verify([record]):
         raise error
-    start = boards([start_of(vars(record))])
-    moments = [
-        replace(shown, fields={"turn": 0, "player": None, "done": not shown.fields["life"], **shown.fields})
-        for shown in toroidal_cup.life(game, start, record.generations, limits.STEP_FRAMES, record.pattern)
-    ]
+    moments = [*frames]
     record_data = {
         "agents": list(record.fixture.teams),
         "parameters": {"pattern": record.pattern, "survivors": record.survivors},

@@ -70,14 +70,14 @@ def summary(record: Record | CupRecord, number: int) -> dict[str, Any]:
 
 
 def _first(path: Path) -> dict[str, Any]:
-    """Return `game` and `agents` of the first record of a file."""
+    """Return `game`, `agents` and `outcome` of the first record of a file."""
     with path.open("rb") as file:
         line = file.readline(MOST_LINE + 1)
     try:
         about = summary(parse(line), 1)
     except ValueError:
-        return {"game": "", "agents": []}
-    return {name: about[name] for name in ("game", "agents")}
+        return {"game": "", "agents": [], "outcome": []}
+    return {name: about[name] for name in ("game", "agents", "outcome")}
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Library:
         """Return the files of records, the newest first, as JSON.
 
         Returns:
-            `file`, `time` in seconds since 1970, and of the first record `game` and `agents` ("" and none without one).
+            `file`, `time` in seconds since 1970; of the first record `game`, `agents`, `outcome` (empty without one).
         """
         found = sorted((-about.st_mtime, path) for path in self._walk(_SUFFIX) if (about := path.stat()).st_size)
         return [{"file": self._name(path), "time": -before, **_first(path)} for before, path in found[:MOST_FILES]]

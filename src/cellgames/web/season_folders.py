@@ -17,7 +17,12 @@ _PARTS = ("standings", "schedule", "bracket", "final")  # files that a season ha
 
 
 def season_list(library: Library) -> list[dict[str, Any]]:
-    """Return the seasons and series, the newest first: `folder`, `kind`, `game`, names of `players`, `champion`."""
+    """Return the seasons and series, the newest first.
+
+    Returns:
+        `folder`, `kind`, `game`, names of `players`, `champion`, `time` in seconds since 1970, and `board`, file and
+        number of the last game (None without games).
+    """
     found = []
     for path, time in library.named(*_KINDS):
         folder, _, name = path.rpartition("/")
@@ -36,6 +41,7 @@ def season_list(library: Library) -> list[dict[str, Any]]:
                 "game": str(settings["game"]),
                 "players": [str(one.get("name") if isinstance(one, dict) else one)[:200] for one in _players(settings)],
                 "champion": ends.get("champion"),
+                "board": _last(library, _in(folder, RECORDS)),
                 "time": time,
             }
         )
@@ -68,6 +74,14 @@ def season_data(library: Library, folder: str) -> dict[str, Any]:
             **_games(library, _in(folder, RECORDS)),
         }
     raise LookupError("no season or series in this folder of the results")
+
+
+def _last(library: Library, file: str) -> dict[str, Any] | None:
+    try:
+        total = library.page(file, 1, 0)["total"]
+    except (LookupError, ValueError):
+        return None
+    return {"file": file, "number": total} if total else None
 
 
 def _in(folder: str, name: str) -> str:

@@ -19,7 +19,7 @@ from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.plugins import additions, resolve
 from cellgames.web.catalog import check_parameters, games, offered
 from cellgames.web.export import html_page
-from cellgames.web.frames import replay_data
+from cellgames.web.frames import board_data, replay_data
 from cellgames.web.record_library import Library
 
 _BUSY_S = 30.0  # a record waits so long for others before it is refused
@@ -52,12 +52,13 @@ class AppState:
     def answer(self, name: str, record: Record | CupRecord) -> Any:
         """Return a record as the viewer needs it ("replay"), as one HTML file ("html"), or an answer of `additions`.
 
-        The last few are kept.
+        The last few are kept, but for little boards ("board").
         """
-        return self._answered(name, record if isinstance(record, CupRecord) else record.to_json())
+        answered = self._answer if name == "board" else self._answered
+        return answered(name, record if isinstance(record, CupRecord) else record.to_json())
 
     def _answer(self, name: str, key: str | CupRecord) -> Any:
-        own: dict[str, Callable[..., Any]] = {"replay": replay_data, "html": html_page}
+        own: dict[str, Callable[..., Any]] = {"replay": replay_data, "board": board_data, "html": html_page}
         with self.turn():
             made = own.get(name) or resolve(additions().answers[name][0])
             return made(key if isinstance(key, CupRecord) else Record.from_json(key))

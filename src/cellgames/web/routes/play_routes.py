@@ -18,7 +18,7 @@ from cellgames.arena.records.store.store import Store
 from cellgames.envs.core import Game
 from cellgames.plugins.levels import levels
 from cellgames.utils.foreign_text import shown
-from cellgames.web.catalog import check_parameters, games, load_agent, most_playouts, offered
+from cellgames.web.catalog import check_parameters, demonstration, games, load_agent, most_playouts, offered
 from cellgames.web.lessons import GuidedGame, Lesson, lesson_of
 from cellgames.web.limits import check as check_limits
 from cellgames.web.live_game import Session
@@ -82,6 +82,11 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     def list_games() -> list[dict[str, Any]]:
         """Return the games with a summary of their rules, their seats, settings and limits."""
         return games()
+
+    @router.get("/api/demonstration")
+    def demonstrate(game: Annotated[str, Query(max_length=100)], live: bool = False) -> Any:
+        """Return a short game between bots: its last position, or with `live` all of it for the viewer."""
+        return state.answer("replay" if live else "board", demonstration(game))
 
     @router.get("/api/agents")
     def list_agents(game: Annotated[str, Query(max_length=100)], parameters: Parameters = "{}") -> list[dict[str, Any]]:

@@ -105,7 +105,8 @@ def record_routes(state: AppState) -> APIRouter:
         router.add_api_route(f"/api/{name}", of_visitor, description=about, methods=["POST"])
 
     answers = {name: about for name, (_, about) in additions().answers.items()}
-    for name, about in {"replay": "Return a record for the viewer.", **answers}.items():
+    own = {"replay": "Return a record for the viewer.", "board": "Return the last position of a record."}
+    for name, about in {**own, **answers}.items():
         add(name, partial(state.answer, name), about)
     add("html", html, "Return a record as one HTML file that plays offline.")
 

@@ -182,6 +182,7 @@
       if (source.puzzle) return;
       const hash = source.line || source.position || location.hash.includes("?") ? location.hash : `#/analysis/${source.game}`;
       keep(app.KEPT + source.key, { list: tree.toList(), at: tree.where(), time: Date.now(), title: source.title, hash,
+        shown: { game: source.game, parameters: source.parameters, position: this.now.position },
         ...(/(^|&)game=/.test(source.key) && { line: source.line }) });
     }
 

@@ -115,14 +115,47 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     } }, "Copy")];
   };
 
-  /** Runs and seasons in a list: `game`, `title`, `address`, `name` (of the file or folder), `players`, `result`, and `time`. */
-  app.listed = (games, runs) => {
-    const cell = (...content) => el("td", { class: "wrap" }, content), ended = runs.some(({ result }) => result);
-    return app.cards("list", ["", "", "Players", ...(ended ? ["Result"] : []), "Date"], runs.map((run) => [
-      el("td", {}, games.some(({ id }) => id === run.game) && app.glyph(run.game)),
-      cell(el("a", { href: run.address, title: run.name }, run.title)), cell(app.among(run.players)),
-      ...(ended ? [cell(run.result || "")] : []), cell(app.when(run.time))]));
+  /** Runs and seasons in a list: `game`, `title`, `address`, `name` (of the file or folder), `players`, `result`, `time`, and
+   *  `board`, the record of a little board. */
+  app.listed = (runs, head) => {
+    const cell = (...content) => el("td", { class: "wrap" }, content);
+    return app.cards("list", ["", "", "Players", head, "Date"], runs.map((run) => [
+      el("td", {}, run.board && app.recorded(run.board)), cell(el("a", { href: run.address, title: run.name }, run.title)),
+      cell(app.among(run.players)), cell(run.result || ""), cell(app.when(run.time))]));
   };
+
+  const inView = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach(({ target }) => {
+    inView.unobserve(target);
+    target.fill();
+  }));
+
+  /** A little board of the last `frame` that is fetched when it comes into view; packed `frames` are shown in turn. */
+  app.little = (fetched, maxHeight = 64) => {
+    const canvas = el("canvas", {}), place = el("div", { class: "little" }, canvas);
+    place.style.height = `${maxHeight}px`;
+    place.fill = async () => {
+      const { layout, frame, frames } = await fetched().catch(() => ({})); // who opens it reads what is wrong
+      if (!canvas.isConnected || !(frame || frames)) return;
+      const board = new Cellgames.Board(canvas, layout, { maxHeight, bare: true });
+      if (frame) return void board.draw(frame, {});
+      const film = await Cellgames.unpack(frames), still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+      const show = (at) => {
+        if (!canvas.isConnected) return;
+        board.draw(film[Math.min(at, film.length - 1)], {});
+        if (!still) setTimeout(show, 700, (at + 1) % (film.length + 5)); // the end stays a while
+      };
+      show(still ? film.length : 0);
+    };
+    inView.observe(place);
+    return place;
+  };
+
+  /** How a game between two bots ends, or with `live` all of it. */
+  app.demonstration = ({ id }, live = false) =>
+    app.little(() => app.api(`/api/demonstration?${new URLSearchParams({ game: id, live })}`), 130);
+
+  /** A little board of a recorded game: of a file by `file` and `number`, or of the store by `number`. */
+  app.recorded = (place) => app.little(() => app.api(`/api/${place.file ? "records" : "store"}/board?${new URLSearchParams(place)}`));
 
   /** A moment, in seconds since 1970. */
   app.when = (time) => new Date(time * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
@@ -187,48 +220,4 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
   };
 
   app.svg = Cellgames.svg;
-
-  app.glyph = (id) => { // a small picture of each game
-    const { svg } = app;
-    const root = svg("svg", { viewBox: "0 0 96 64", class: "glyph", "aria-hidden": "true" });
-    const cells = (size, gap, rows, colours, round) => rows.forEach((row, r) => [...row].forEach((code, c) => {
-      if (colours[code]) root.append(svg("rect", { x: c * size + gap, y: r * size + gap, width: size - 2 * gap, height: size - 2 * gap,
-        rx: round, fill: colours[code] }));
-    }));
-    if (id === "torus-v0") {
-      const colours = { b: "light-dark(#25282d, #131417)", w: "light-dark(#ffffff, #f4f1ea)", ".": "light-dark(#ead9b8, #7d6a48)" };
-      ["w.b", ".bw"].forEach((row, r) => [...row].forEach((code, c) => {
-        const x = 16 + 32 * c, y = 16 + 32 * r, a = 15, b = 7;
-        root.append(svg("polygon", { points: [[-b, -a], [b, -a], [a, -b], [a, b], [b, a], [-b, a], [-a, b],
-          [-a, -b]].map(([dx, dy]) => `${x + dx},${y + dy}`).join(" "), fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)" }));
-      }));
-      [[32, "b"], [64, "."]].forEach(([x, code]) =>
-        root.append(svg("rect", { x: x - 7, y: 25, width: 14, height: 14, fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)",
-        transform: `rotate(45 ${x} 32)` })));
-    } else if (id === "hex-v0" || id === "y-v0") { // a rhombus of hexagons, or a triangle
-      const colours = { b: "light-dark(#25282d, #131417)", w: "light-dark(#ffffff, #f4f1ea)", ".": "light-dark(#ead9b8, #7d6a48)" };
-      const rows = id === "hex-v0" ? [".b.w", "wb..", ".wb."] : [".", "wb", ".bw"];
-      const [left, slant] = id === "hex-v0" ? [12, 9] : [48, -9];
-      rows.forEach((row, r) => [...row].forEach((code, c) => {
-        const x = left + 18 * c + slant * r, y = 16 + 15.6 * r;
-        const corners = [0, 1, 2, 3, 4, 5].map((k) => `${x + 10.2 * Math.sin(k * Math.PI / 3)},${y + 10.2 * Math.cos(k * Math.PI / 3)}`);
-        root.append(svg("polygon", { points: corners.join(" "), fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)" }));
-      }));
-    } else if (id === "cloth-of-gold-v0") {
-      cells(8, 0, ["aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb",
-        "aaaaaaabbbbb"], { a: "light-dark(#cfe0f0, #1d3550)", b: "light-dark(#fdeccb, #46330f)" }, 0);
-      cells(8, 1, ["            ", "  a     b   ", "   a    bb  ", " aaa   b b  ", "            ", "  aa   bbb  ", "  aa d   b  ",
-        "            "], { a: "light-dark(#0a4a80, #6db3f2)", b: "light-dark(#e8890c, #f5a13c)", d: "light-dark(#1d1a16, #f4efe6)" }, 1);
-    } else if (id === "grid-adaptation-v0") {
-      cells(16, 1, [" a bc ", "ab  d ", " cee f", "  e  g"], { a: "#daa920", b: "#8a21c7", c: "#48ae8a", d: "#8a1a1e", e: "#488915",
-        f: "#2d1b85", g: "#2d1514" }, 3);
-    } else {
-      cells(4, 0.4, ["", "   ab        c   d     ", "  aa b      cc  ddd    ", "   b       c     d     ", "", "     aa   dd    c      ",
-        "    a a   d d  ccc     ", "     a     d    c      ", "", "  bb      cc      a    ", "  b b     c c    aa    ",
-        "   b       c    a      ", "", "    aa     d     bb    "].map((row) => row.padEnd(24)),
-        { a: "light-dark(#0072b2, #466ce1)", b: "light-dark(#0072b2, #466ce1)", c: "light-dark(#d55e00, #f25c00)",
-        d: "light-dark(#d55e00, #f25c00)" }, 1);
-    }
-    return root;
-  };
 })();

@@ -13,6 +13,13 @@
   /** A colour as one number, as pictures hold it in memory. */
   const word = ([red, green, blue, alpha = 255]) => new Uint32Array(Uint8Array.of(red, green, blue, alpha).buffer)[0];
 
+  /** Add a line through points to the path. */
+  const trace = (context, ...points) => points.forEach((point, i) => context[i ? "lineTo" : "moveTo"](...point));
+
+  function cross(context, x, y, reach) {
+    for (const sign of [1, -1]) trace(context, [x - reach, y - sign * reach], [x + reach, y + sign * reach]);
+  }
+
   /** What boards of cells have in common; `look` paints: `pixel(code, marks)`, `paint(brush)`, `sample`; `alike`
    *  where sprites can (CellSprites). */
   function painter(layout, look) {
@@ -88,10 +95,8 @@
       for (const [right, down] of copies(view)) {
         const [x, y] = view.place(right, down);
         const [x1, y1] = view.place(right + cols, down + rows);
-        context.moveTo(Math.round(x) + 0.5, y);
-        context.lineTo(Math.round(x) + 0.5, y1);
-        context.moveTo(x, Math.round(y) + 0.5);
-        context.lineTo(x1, Math.round(y) + 0.5);
+        trace(context, [Math.round(x) + 0.5, y], [Math.round(x) + 0.5, y1]);
+        trace(context, [x, Math.round(y) + 0.5], [x1, Math.round(y) + 0.5]);
       }
       context.stroke();
       context.setLineDash([]);
@@ -210,7 +215,7 @@
         context.beginPath();
         each((cell, x, y) => {
           if (landOf(marks[cell]) !== Number(kind)) return;
-          points.forEach(([right, down], i) => context[i ? "lineTo" : "moveTo"](x + right * size, y + down * size));
+          trace(context, ...points.map(([right, down]) => [x + right * size, y + down * size]));
         });
         if (fills) context.fill();
         else context.stroke();
@@ -230,10 +235,8 @@
         context.beginPath();
         each((cell, x, y) => {
           if (!(marks[cell] & bit)) return;
-          for (const [dx, dy] of [first, second]) {
-            context.moveTo(x + across * size - dx * reach, y + down * size - dy * reach);
-            context.lineTo(x + across * size + dx * reach, y + down * size + dy * reach);
-          }
+          const at = (part, sign) => [x + across * size + sign * part[0] * reach, y + down * size + sign * part[1] * reach];
+          for (const part of [first, second]) trace(context, at(part, -1), at(part, 1));
         });
         context.stroke();
       });
@@ -244,7 +247,7 @@
       const radius = Math.max(5, view.scale * 0.5);
       for (const [kind, cell] of frame.animals || []) {
         const [x, y] = view.place((cell % cols) + 0.5, Math.floor(cell / cols) + 0.5);
-        const at = (points) => points.forEach(([a, b], i) => context[i ? "lineTo" : "moveTo"](x + a * radius, y + b * radius));
+        const at = (points) => trace(context, ...points.map(([a, b]) => [x + a * radius, y + b * radius]));
         context.beginPath();
         if (kind === 0) context.arc(x, y, radius * 0.8, 0, 2 * Math.PI);
         else at(kind === 1 ? [[0, -1.1], [1.1, 0.9], [-1.1, 0.9]] : [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.3], [0, 1.1], [-0.9, 0.3]]);
@@ -339,23 +342,14 @@
 
     function unit(context, x, y, size, code) {
       const gap = size >= 6 ? size * 0.04 : 0;
-      const middle = [x + size / 2, y + size / 2];
+      const [left, top] = [x + size / 2, y + size / 2], reach = size * (code === 4 ? 0.36 : 0.4);
       if (code === 1) context.rect(x + gap, y + gap, size - 2 * gap, size - 2 * gap);
       else if (code === 2) {
-        context.moveTo(middle[0] + size / 2 - gap, middle[1]);
-        context.arc(...middle, size / 2 - gap, 0, 2 * Math.PI);
-      } else if (code === 4) {
-        const reach = size * 0.36;
-        context.moveTo(middle[0] - reach, middle[1] - reach);
-        context.lineTo(middle[0] + reach, middle[1] + reach);
-        context.moveTo(middle[0] - reach, middle[1] + reach);
-        context.lineTo(middle[0] + reach, middle[1] - reach);
-      } else {
-        const reach = size * 0.4;
-        context.moveTo(middle[0], middle[1] - reach);
-        context.lineTo(middle[0] + reach, middle[1]);
-        context.lineTo(middle[0], middle[1] + reach);
-        context.lineTo(middle[0] - reach, middle[1]);
+        context.moveTo(left + size / 2 - gap, top);
+        context.arc(left, top, size / 2 - gap, 0, 2 * Math.PI);
+      } else if (code === 4) cross(context, left, top, reach);
+      else {
+        trace(context, [left, top - reach], [left + reach, top], [left, top + reach], [left - reach, top]);
         context.closePath();
       }
     }
@@ -499,18 +493,13 @@
       context.strokeStyle = palette.cross;
       context.lineWidth = Math.max(1, 0.07 * size);
       context.beginPath();
-      context.moveTo(x + 0.28 * size, y + 0.28 * size);
-      context.lineTo(x + 0.72 * size, y + 0.72 * size);
-      context.moveTo(x + 0.28 * size, y + 0.72 * size);
-      context.lineTo(x + 0.72 * size, y + 0.28 * size);
+      cross(context, x + size / 2, y + size / 2, 0.22 * size);
       context.stroke();
     }
 
     function corner(context, x, y, size) {
       context.beginPath();
-      context.moveTo(x + 0.03 * size, y + 0.03 * size);
-      context.lineTo(x + 0.34 * size, y + 0.03 * size);
-      context.lineTo(x + 0.03 * size, y + 0.34 * size);
+      trace(context, ...[[0.03, 0.03], [0.34, 0.03], [0.03, 0.34]].map(([right, down]) => [x + right * size, y + down * size]));
       context.closePath();
       context.fillStyle = palette.ring;
       context.fill();
@@ -612,10 +601,9 @@
         for (const [right, down] of copies) {
           const [x, y] = view.place(right, down);
           context.beginPath();
-          context.moveTo(x, Math.round(y + high / 2) + 0.5);
-          context.lineTo(x + wide, Math.round(y + high / 2) + 0.5);
-          context.moveTo(Math.round(x + wide / 2) + 0.5, y);
-          context.lineTo(Math.round(x + wide / 2) + 0.5, y + high);
+          const [middle, half] = [Math.round(x + wide / 2) + 0.5, Math.round(y + high / 2) + 0.5];
+          trace(context, [x, half], [x + wide, half]);
+          trace(context, [middle, y], [middle, y + high]);
           context.stroke();
           frame.zones.forEach((name, index) => {
             const [east, south] = [index === 1 || index === 2, index > 1];

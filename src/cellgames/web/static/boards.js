@@ -8,7 +8,8 @@
   const Cellgames = window.Cellgames;
 
   const MARGIN = { left: 24, top: 20, right: 8, bottom: 6 }; // CSS pixels, with room for letters and numbers
-  const [ACROSS, DOWN] = [MARGIN.left + MARGIN.right, MARGIN.top + MARGIN.bottom];
+  const BARE = { left: 1, top: 1, right: 1, bottom: 1 };
+  const SILENT = { update() {}, clear() {}, read() {} }; // the reader of a picture
   const SMALLEST = 2.5; // CSS pixels of a cell below which a wide board begins zoomed in, with cells of FINGER
   const FINGER = 7;
   const CLICK = 6; // a pointer that has moved less has not dragged
@@ -20,14 +21,19 @@
      * @param canvas in a container of its own, whose width it takes.
      * @param layout of the game, as Python gives it.
      * @param options `maxHeight`: CSS pixels, or a function that gives them; `x`: where a view begins that is zoomed in;
-     *   `least`: CSS pixels of a cell, of a board that is not wide,
-     *   below which the view begins zoomed in to that.
+     *   `least`: CSS pixels of a cell, of a board that is not wide, below which the view begins zoomed in to that; `bare`: true
+     *   for a picture beside words that say what it is.
+     *
+     * The board destroys itself when its canvas has left the page.
      */
     constructor(canvas, layout, options) {
       this.canvas = canvas;
       this.layout = layout;
       this.painter = Cellgames.painter(layout);
       this.options = options || {};
+      const { bare } = this.options;
+      this.margin = bare ? BARE : MARGIN;
+      this.strip = bare ? 0 : this.painter.strip;
       this.onCell = null;
       this.onHover = null;
       this.frame = null;
@@ -42,8 +48,9 @@
       this.pending = 0;
       this.abort = new AbortController();
       canvas.classList.add("cg-canvas");
-      canvas.tabIndex = 0;
-      this.reader = new Cellgames.BoardReader(this);
+      canvas.tabIndex = bare ? -1 : 0;
+      if (bare) canvas.setAttribute("aria-hidden", "true");
+      this.reader = bare ? SILENT : new Cellgames.BoardReader(this);
       canvas.after((this.zoomer = this.buttons()));
       this.listen();
       this.resizer = new ResizeObserver(() => this.resize());
@@ -108,23 +115,24 @@
     // --- sizes
 
     resize() {
-      const { painter, options } = this;
+      const { painter, options, strip } = this;
+      if (!this.canvas.isConnected) return void this.destroy();
       const available = this.canvas.parentElement.clientWidth;
       if (!available) return;
       const limit = typeof options.maxHeight === "function" ? options.maxHeight() : options.maxHeight;
-      const most = Math.floor(Math.max(160, limit || window.innerHeight * 0.75));
-      const [units, high] = [painter.width + 2 * painter.strip, painter.height + 2 * painter.strip];
-      let fit = Math.min((available - ACROSS) / units, (most - DOWN) / high);
+      const most = Math.floor(options.bare ? limit : Math.max(160, limit || window.innerHeight * 0.75));
+      const [units, high] = [painter.width + 2 * strip, painter.height + 2 * strip];
+      let fit = Math.min((available - this.across) / units, (most - this.down) / high);
       const dpr = window.devicePixelRatio || 1;
       const whole = Math.floor(fit * dpr) / dpr;
       if (painter.snaps && fit * dpr >= 4 && (whole > 0.97 * fit || !this.wide)) fit = whole; // a wide board fills the width
-      fit = Math.max(fit, 0.5);
+      fit = Math.max(fit, options.bare ? 0.1 : 0.5);
       if (this.fit === fit && this.available === available && this.most === most) return;
       const first = this.fit === undefined;
       Object.assign(this, { fit, available, most });
-      this.zoomer.hidden = fit >= 12;
-      if (first && fit < (this.wide ? SMALLEST : options.least || 0)) {
-        this.factor = (this.wide ? Math.min(FINGER, (most - DOWN) / high) : options.least) / fit;
+      this.zoomer.hidden = options.bare || fit >= 12;
+      if (first && !options.bare && fit < (this.wide ? SMALLEST : options.least || 0)) {
+        this.factor = (this.wide ? Math.min(FINGER, (most - this.down) / high) : options.least) / fit;
         this.x = options.x ?? this.x;
       }
       this.spread();
@@ -135,10 +143,10 @@
 
     /** The canvas grows with the zoom as far as there is room. */
     spread() {
-      const { painter, scale } = this;
-      const high = Math.max((painter.height + 2 * painter.strip) * scale, this.layout.wrap ? 120 : 0);
-      this.width = Math.min(this.available, Math.ceil((painter.width + 2 * painter.strip) * scale + ACROSS));
-      this.height = Math.min(this.most, Math.ceil(high + DOWN));
+      const { painter, scale, strip } = this;
+      const high = Math.max((painter.height + 2 * strip) * scale, this.layout.wrap && !this.options.bare ? 120 : 0);
+      this.width = Math.min(this.available, Math.ceil((painter.width + 2 * strip) * scale + this.across));
+      this.height = Math.min(this.most, Math.ceil(high + this.down));
     }
 
     /** True for boards like the Cup's, which are much wider than high. */
@@ -150,9 +158,12 @@
       return this.fit * this.factor;
     }
 
+    get across() { return this.margin.left + this.margin.right; }
+    get down() { return this.margin.top + this.margin.bottom; }
+
     get area() {
-      const { left, top } = MARGIN;
-      return { left, top, right: this.width - MARGIN.right, bottom: this.height - MARGIN.bottom };
+      const { left, top, right, bottom } = this.margin;
+      return { left, top, right: this.width - right, bottom: this.height - bottom };
     }
 
     /** The middle of the view in CSS pixels. */
@@ -208,7 +219,7 @@
 
     touches() {
       // Where the whole height is in view, a finger that moves up or down scrolls the page.
-      const high = this.painter.height * this.scale <= this.height - DOWN + 1 && this.wide;
+      const high = this.painter.height * this.scale <= this.height - this.down + 1 && this.wide;
       const all = this.layout.kind === "torus" || (this.factor > 1 && !high);
       this.canvas.style.touchAction = all ? "none" : "pan-y";
       this.canvas.style.cursor = this.pannable && !this.onCell ? "grab" : "";
@@ -259,8 +270,8 @@
         const half = room / 2 / this.scale;
         return half >= size / 2 ? size / 2 : Math.min(size - half, Math.max(half, at));
       };
-      this.x = within(this.x, width, this.width - ACROSS);
-      this.y = within(this.y, height, this.height - DOWN);
+      this.x = within(this.x, width, this.width - this.across);
+      this.y = within(this.y, height, this.height - this.down);
     }
 
     point(event) {
@@ -410,6 +421,7 @@
       this.paintChosen(context, view);
       context.restore();
       if (same) return;
+      if (this.options.bare) return;
       this.frameAround(context);
       this.ruler(context, view);
     }

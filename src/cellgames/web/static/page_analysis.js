@@ -64,6 +64,11 @@
     return el("div", { class: "panel drop" }, el("label", { for: "analysis-file" }, "Open a record or a saved analysis: "), input);
   }
 
+  const position = (shown) => app.little(async () => {
+    const { layout, places: [{ frame }] } = await api("/api/analysis/positions", shown);
+    return { layout, frame };
+  });
+
   async function overview(main, current) {
     const games = await app.games();
     if (!current()) return null;
@@ -72,7 +77,8 @@
     clear(main, el("h1", {}, "Analysis"), el("p", { class: "lead" }, "Try moves and variations while a search says what they are worth."),
       el("div", { class: "cards" }, games.filter((game) => !game.preset && !game.simultaneous).map((game) => {
         const boards = games.filter((other) => other.game === game.game);
-        return el("section", { class: "card panel" }, el("h2", {}, game.title.split(",")[0]), el("p", { class: "credit" }, game.credit),
+        return el("section", { class: "card panel" }, app.demonstration(game), el("h2", {}, game.title.split(",")[0]),
+          el("p", { class: "credit" }, game.credit),
           el("p", { class: "buttons" }, boards.map((board) =>
             el("a", { class: board.preset ? "button" : "button main", href: `#/analysis/${board.id}` },
             capital(`${board.id.replace("-v0", "").replace(game.id.replace("-v0", ""), "").replaceAll("-", " ")} board`.trim())))));
@@ -82,8 +88,9 @@
         " has a button Analyse, and so has every game when it is over. Wins that were missed become ",
         el("a", { href: "#/puzzles" }, "puzzles"), "."),
       recent.length > 0 && el("section", { class: "panel" }, el("h2", {}, "Your last analyses"),
-        el("ul", { class: "files" }, recent.map((one) => el("li", {}, el("a", { href: one.hash }, one.title),
-          el("small", {}, ` ${app.plural(one.list.length, "move")}, ${new Date(one.time).toLocaleString()}`))))));
+        app.cards("list", ["", "", "Moves", "Date"], recent.map((one) => [el("td", {}, one.shown && position(one.shown)),
+          el("td", { class: "wrap" }, el("a", { href: one.hash }, one.title)), el("td", {}, one.list.length),
+          el("td", {}, app.when(one.time / 1000))]))));
     return null;
   }
 

@@ -40,26 +40,21 @@
     return won.length ? `${won.join(" and ")} won` : "a draw";
   };
 
-  // Fill a place with the games of people that go on, the newest with their boards; the answer takes the boards away.
+  // What a person sees of a game; no frame while somebody else is at the screen.
+  const position = async ({ id }) => {
+    const { about: { layout }, view: { frame } } = await api(`/api/play/${encodeURIComponent(id)}`);
+    return { layout, frame };
+  };
+
+  // Fill a place with the games of people that go on, the newest with their boards.
   app.goOn = async (place, current) => {
     const found = (await played()).filter((game) => !game.outcome && game.turns && game.names.includes(null));
-    if (!current() || !found.length) return () => {};
-    const boards = [];
-    const cards = found.slice(0, BOARDS).map((game) => {
-      const canvas = el("canvas", {}), shown = el("div", { class: "small-board" }, canvas);
-      boards.push(api(`/api/play/${encodeURIComponent(game.id)}`).then(({ about, view }) => {
-        if (!current() || !view.frame) return null;
-        const board = new Cellgames.Board(canvas, about.layout, { maxHeight: 180 });
-        board.draw(view.frame, {});
-        canvas.tabIndex = -1; // a picture
-        return board;
-      }).catch(() => null)); // the game itself says what is wrong with it
-      return el("a", { class: "panel go-on", href: `#/game/${game.id}` }, shown, el("strong", {}, game.title),
-        el("small", {}, `${rivals(game)}, ${app.plural(game.turns, "turn")}`));
-    });
-    clear(place, el("h2", {}, found.length > 1 ? "Go on with your games" : "Go on with your game"), el("div", { class: "cards" }, cards),
+    if (!current() || !found.length) return;
+    clear(place, el("h2", {}, found.length > 1 ? "Go on with your games" : "Go on with your game"),
+      el("div", { class: "cards" }, found.slice(0, BOARDS).map((game) => el("a", { class: "panel go-on", href: `#/game/${game.id}` },
+        app.little(() => position(game), 180), el("strong", {}, game.title),
+        el("small", {}, `${rivals(game)}, ${app.plural(game.turns, "turn")}`)))),
       el("p", {}, el("a", { href: "#/games" }, "All your games")));
-    return () => boards.forEach((made) => made.then((board) => board && board.destroy()));
   };
 
   app.route(/^games$/, async (main, _, query, current) => {

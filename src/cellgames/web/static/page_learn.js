@@ -32,13 +32,12 @@
       lesson.parts.map((part) => el("section", { class: "panel" }, el("h2", {}, part.title), el("p", {}, part.text),
         part.boards.length > 0 && el("div", { class: "lesson-boards" }, part.boards.map(figure)))),
       buttons(), el("p", { class: "credit" }, lesson.credit)));
-    const drawn = boards.map(([canvas, { layout, frame, marked }]) => {
+    boards.forEach(([canvas, { layout, frame, marked }]) => {
       const board = new Cellgames.Board(canvas, layout, { maxHeight: 340 });
       board.draw(frame, { guide: marked });
       canvas.tabIndex = -1; // a picture
-      return board;
     });
-    return () => drawn.forEach((board) => board.destroy());
+    return null;
   });
 
   app.route(/^guide\/([^/]+)$/, async (main, [game], query, current) => {

@@ -32,14 +32,15 @@
         el("span", { class: "hint" }, "A guided game of Torus, move by move.")),
       el("div", { class: "cards" }, whole.map((game) => {
         const small = games.find((other) => other.game === game.game && other.preset);
-        return el("section", { class: "card panel" }, app.glyph(game.id), el("h2", {}, game.title),
+        return el("section", { class: "card panel" }, app.demonstration(game, game === whole[0]), el("h2", {}, game.title),
           Cellgames.goal({ goals: game.goals, players: game.people }, null) || el("p", {}, game.rules[0]),
             el("p", { class: "credit" }, game.credit),
           el("p", { class: "buttons" }, el("a", { class: "button main", href: `#/play/${game.id}` }, "Play"),
             small && el("a", { class: "button", href: `#/play/${small.id}` }, "Small board"),
             game.lesson && el("a", { class: "button", href: `#/learn/${game.id}` }, "How to play")));
       })));
-    return app.goOn(begun, current).catch(() => null); // the games to choose from are there without it
+    app.goOn(begun, current).catch(() => null); // the games to choose from are there without it
+    return null;
   });
 
   // A field of a form: its label and its input.

@@ -137,9 +137,9 @@
     const [found, games] = await Promise.all([api("/api/seasons"), app.games()]);
     if (!current()) return null;
     clear(main, el("h1", {}, "Seasons and series"), el("section", { class: "panel" }, found.length
-      ? app.listed(games, found.map((one) =>
+      ? app.listed(found.map((one) =>
       ({ ...one, title: `${one.kind === "season" ? "Season" : "Series"} of ${app.titleOf(games, one.game)}`,
-        address: address(one.folder), name: one.folder, result: one.champion && `Champion: ${one.champion}` })))
+        address: address(one.folder), name: one.folder, result: one.champion })), "Champion")
       : el("p", {}, "There is none in the results folder yet. ", el("code", {}, "cellgames season torus-small-v0 --agents random greedy"),
       " plays one.")));
     return null;

@@ -14,16 +14,18 @@
     `${app.shortened(agent, 30)} `, el("small", {}, words[game.outcome[seat]] || "")));
 
   // The cells of a game in a list.
-  const row = (games, game, href) => {
+  const row = (games, game, href, board) => {
     const cell = (name, ...content) => el("td", { class: name }, content);
-    if (game.error) return [cell("", game.number), el("td", { colspan: 4, class: "wrap" }, `Not a record: ${game.error}`)];
+    if (game.error) return [cell("", game.number), el("td", { colspan: 5, class: "wrap" }, `Not a record: ${game.error}`)];
     const ended = game.late ? " (lost on time)" : game.resigned ? " (resigned)" : game.forfeit ? " (forfeit)" : "";
-    return [cell("", el("a", { href }, `Game ${game.number}`)), cell("wrap", app.titleOf(games, game.game)), cell("wrap", results(game)),
-      cell("number", game.scores.join(" : ")), cell("number", game.turns, ended)];
+    return [cell("", board(game)), cell("", el("a", { href }, `Game ${game.number}`)), cell("wrap", app.titleOf(games, game.game)),
+      cell("wrap", results(game)), cell("number", game.scores.join(" : ")), cell("number", game.turns, ended),
+      ...(game.added ? [cell("", app.when(Date.parse(game.added) / 1000))] : [])];
   };
 
-  const gameTable = (games, found, href) => app.cards("list", ["", "game", "", "score", "turns"],
-    found.map((game) => row(games, game, href(game.number))));
+  const gameTable = (games, found, href, board) => app.cards("list",
+    ["", "", "game", "", "score", "turns", ...(found.some(({ added }) => added) ? ["added"] : [])],
+    found.map((game) => row(games, game, href(game.number), board)));
 
   const pager = (total, first, href) => total > PAGE && el("p", { class: "buttons" },
     first > 1 && el("a", { class: "button", href: href(Math.max(1, first - PAGE)) }, "← Previous"),
@@ -81,8 +83,10 @@
       found.store > 0 && el("section", { class: "panel" }, el("h2", {}, "The store"),
         el("p", {}, el("a", { href: address({ list: "store" }) }, app.plural(found.store, "game")), ", the newest first.")),
       el("section", { class: "panel" }, el("h2", {}, "Runs"), found.files.length
-        ? app.listed(games, found.files.map((run) => ({ ...run, title: app.titleOf(games, run.game), address: address({ file: run.file }),
-          name: run.file, players: run.agents })))
+        ? app.listed(found.files.map(({ file, game, agents, outcome, time }) => ({ title: app.titleOf(games, game), name: file,
+          address: address({ file }), players: agents, time, board: game && { file, number: 1 },
+          result: app.among(agents.filter((_, seat) => outcome[seat] === "win")) + (outcome.includes("win") ? " won" : "drawn") })),
+        "First game")
         : el("p", {}, "No records yet. ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy"),
           " plays some.")));
   }
@@ -110,8 +114,10 @@
     const all = Object.keys(filtered(query)).length === 0;
     const found = all ? own.lines : own.lines.slice(0, MOST_SEARCHED).map((line, place) => glance(line, place + 1)).filter(keeps(query));
     const shown = found.slice(first - 1, first - 1 + PAGE);
-    return list(main, own.name, all ? shown.map((line, place) => glance(line, first + place)) : shown, found.length, first,
-      (one) => address({ own: one, ...kept(query) }), (start) => address({ list: "own", first: start, ...kept(query) }), current, query);
+    const games = all ? shown.map((line, place) => glance(line, first + place)) : shown;
+    return list(main, own.name, { games, total: found.length }, first, (one) => address({ own: one, ...kept(query) }),
+      (start) => address({ list: "own", first: start, ...kept(query) }), current, query,
+      ({ number }) => app.little(() => api("/api/board", { record: own.lines[number - 1] })));
   }
 
   const chooserOf = (query) => {
@@ -130,11 +136,11 @@
       el("button", { type: "submit" }, "Filter"));
   };
 
-  async function list(main, title, found, total, first, href, page, current, query) {
+  async function list(main, title, { games: found, total }, first, href, page, current, query, board) {
     const games = await app.games();
     if (!current()) return;
     clear(main, el("p", {}, el("a", { href: "#/watch" }, "← All records")), el("h1", { class: "path" }, title),
-      el("section", { class: "panel" }, query && chooserOf(query), found.length ? gameTable(games, found, href)
+      el("section", { class: "panel" }, query && chooserOf(query), found.length ? gameTable(games, found, href, board)
         : el("p", {}, "No game fits."),
         pager(total, first, page)));
   }
@@ -189,8 +195,8 @@
       if (number) return viewer(main, `${named(file)}, game ${number}`, api(`/api/records/replay?${place}`),
         save(`/api/records/html?${place}`), address({ file, ...kept(query) }), current, () => api(`/api/records/worth?${place}`));
       const page = await api(`/api/records/games?${new URLSearchParams({ file, first, count: PAGE, ...filtered(query) })}`);
-      return list(main, named(file), page.games, page.total, first, (one) => address({ file, number: one, ...kept(query) }),
-        (start) => address({ file, first: start, ...kept(query) }), current, query);
+      return list(main, named(file), page, first, (one) => address({ file, number: one, ...kept(query) }),
+        (start) => address({ file, first: start, ...kept(query) }), current, query, ({ number }) => app.recorded({ file, number }));
     }
     if (query.has("store")) {
       const stored = new URLSearchParams({ number: query.get("store") });
@@ -199,8 +205,8 @@
     }
     if (query.get("list") === "store") {
       const page = await api(`/api/store/games?${new URLSearchParams({ first, count: PAGE, ...filtered(query) })}`);
-      return list(main, "The store", page.games, page.total, first, (one) => address({ store: one, ...kept(query) }),
-        (start) => address({ list: "store", first: start, ...kept(query) }), current, query);
+      return list(main, "The store", page, first, (one) => address({ store: one, ...kept(query) }),
+        (start) => address({ list: "store", first: start, ...kept(query) }), current, query, ({ number }) => app.recorded({ number }));
     }
     await overview(main, current);
     return null;
