@@ -14,11 +14,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, check_one_of, shown
 
 from . import stamped as shapes
 from .stamped import Ints, Shapes, Teams, deal, owned, shuffled
-from .stamps import COLS, ROWS, look_up
+from .stamps import COLS, ROWS
 
 BIG_LINES = ((1, 3), (1, 3, 5, 7, 9))  # numbers of horizontal and of vertical lines
 
@@ -188,7 +188,7 @@ class Pattern:
 
     name: str
     title: str
-    zones: tuple[str, str, str, str]
+    zones: tuple[str, ...]
     description: str
     draw: Draw
     shapes: Shapes | None = None
@@ -219,14 +219,14 @@ def arrange(pattern: str, generator: np.random.Generator, teams: int = 2) -> tup
     Raises:
         ValueError: an unknown pattern, another number of teams, or something else than a generator.
     """
-    draw = look_up("pattern", pattern, PATTERNS).draw
+    check_one_of("pattern", pattern, PATTERNS)
     if not isinstance(generator, np.random.Generator):
         cause = "is it a seed? Then pass numpy.random.default_rng(seed)"
         raise InputError("generator", "a numpy.random.Generator", shown(generator), cause)
     if isinstance(teams, bool) or not isinstance(teams, int) or not 2 <= teams <= MOST_TEAMS:
         raise InputError("teams", f"a whole number from 2 to {MOST_TEAMS}", shown(teams))
     claims = np.zeros(ROWS * COLS, np.uint8)  # a bit a team
-    for team, cells in enumerate(draw(generator, teams)):
+    for team, cells in enumerate(PATTERNS[pattern].draw(generator, teams)):
         claims[cells] |= 1 << team
     return tuple(np.flatnonzero(claims == 1 << team).tolist() for team in range(teams))
 
@@ -239,120 +239,67 @@ def _placed(
     return partial(rule, shapes=drawn, **numbers), drawn
 
 
-_TABLE = (
-    Pattern(
-        "crabdonuts",
-        "Crab Donuts",
-        ("big crabs", "little crabs", "little donuts", "big donuts"),
-        "Four crabstretchers, turned at random.",
-        *_placed(shapes.fifths, ("crabstretcher",), ((2,),), jitter=8),
-    ),
-    Pattern(
-        "randys",
-        "Randy's Donuts",
-        ("3rd and Western", "8th and Grove", "Barnes and Main", "Lilac and Manchester"),
-        "Eight r-pentominoes a team in a row, one team to each side.",
-        *_placed(shapes.sides, ("rpentomino",), ((8,),), step=15, reach=7, jitter=12),
-    ),
-    Pattern(
-        "porchlights",
-        "Donut Hot Tub",
-        ("turn up jets", "turn on jets", "turn up heat", "turn on lights"),
-        "A string of porch lights for each team, all around the torus.",
-        lights,
-    ),
-    Pattern(
-        "donutmethuselahs",
-        "Donut Fisticuffs",
-        ("cha-cha", "scuffle", "kerfuffle", "tussle"),
-        "Small methuselahs that grow fast, in all four quadrants.",
-        *_placed(shapes.quadrants, METHUSELAHS, BY_QUADRANT),
-    ),
-    Pattern(
-        "donutpi",
-        "Donut Pie",
-        ("pie squared", "square root of pie", "1 over pie", "pie thirds"),
-        "Thirteen pi-heptominoes a team in a row, one team to each side.",
-        *_placed(shapes.sides, ("piheptomino",), ((13,),), step=10, reach=5, jitter=10),
-    ),
-    Pattern(
-        "doublegaussian",
-        "Double Rainbow",
-        ("rainbow rainbow", "double double", "double rainbow", "double rainbow"),
-        "Two clouds of random cells, one a team.",
-        gaussian,
-    ),
-    Pattern(
-        "donutcore",
-        "Donut Core",
-        ("75 RPM DEFAULT", "420 RPM NICE", "800 RPM WARNING", "10000 RPM DANGER"),
-        "Switch engines in all four quadrants.",
-        *_placed(shapes.quadrants, ("switchengine",), BY_QUADRANT),
-    ),
-    Pattern(
-        "quadjustyna",
-        "Justyna Donut",
-        ("one cream two sugars", "two creams one sugar", "cream and sugar", "no sugar no cream"),
-        "Four justynas, turned at random.",
-        *_placed(shapes.fifths, ("justyna",), ((2,),), jitter=8),
-    ),
-    Pattern(
-        "donutrandom",
-        "East Donut Desert",
-        ("northwest dirt pile", "northeast dirt pile", "southeast dirt pile", "southwest dirt pile"),
-        "Random cells all over, half to each team.",
-        uniform,
-    ),
-    Pattern(
-        "donutrandompartition",
-        "East Donut Dessert",
-        ("radioactive creampuff", "praline tailings", "toxic macarons", "flaming brioche"),
-        "Random cells in blocks that belong to the teams by turns.",
-        partition,
-    ),
-    Pattern(
-        "donuttimebomb",
-        "West Donut Desert",
-        ("rock", "rocks", "more rocks", "rock rock"),
-        "Six burloaferimeters and two time bombs in one line.",
-        partial(shapes.time_bombs, oscillators=("quadrupleburloaferimeter",)),
-    ),
-    Pattern(
-        "donuttimebombredux",
-        "West Donut Dessert",
-        ("chocolate river", "custard sinkhole", "frosting pond", "sprinkles pile"),
-        "Six large oscillators and two time bombs in one line.",
-        partial(shapes.time_bombs, oscillators=OSCILLATORS),
-    ),
-    Pattern(
-        "donutmultums",
-        "Donut Cave",
-        ("cave fish", "cave bats", "cave crickets", "cave spiders"),
-        "Eight multums in parvo in a row, mixed.",
-        *_placed(shapes.multums, ("multuminparvo",), ((4,),)),
-    ),
-    Pattern(
-        "bigsegment",
-        "Donut Frame",
-        ("A Train", "F Train", "1 Train", "3 Train"),
-        "Lines that cross each other, every piece of one team.",
-        solid_segments,
-    ),
-    Pattern(
-        "randomsegment",
-        "Donut Candy",
-        ("goobiechews", "bubblespocks", "crinklets", "snarkaroni"),
-        "Lines that cross each other, every piece shared by both teams.",
-        mixed_segments,
-    ),
-    Pattern(
-        "donutmath",
-        "Because Math",
-        ("XOR", "AND XOR", "NOT OR", "NOT AND"),
-        "Cells where a bitwise formula of row and column is prime.",
-        math,
-    ),
-)
+_DRAWN: dict[str, tuple[Draw, Shapes | None]] = {
+    "crabdonuts": _placed(shapes.fifths, ("crabstretcher",), ((2,),), jitter=8),
+    "randys": _placed(shapes.sides, ("rpentomino",), ((8,),), step=15, reach=7, jitter=12),
+    "porchlights": (lights, None),
+    "donutmethuselahs": _placed(shapes.quadrants, METHUSELAHS, BY_QUADRANT),
+    "donutpi": _placed(shapes.sides, ("piheptomino",), ((13,),), step=10, reach=5, jitter=10),
+    "doublegaussian": (gaussian, None),
+    "donutcore": _placed(shapes.quadrants, ("switchengine",), BY_QUADRANT),
+    "quadjustyna": _placed(shapes.fifths, ("justyna",), ((2,),), jitter=8),
+    "donutrandom": (uniform, None),
+    "donutrandompartition": (partition, None),
+    "donuttimebomb": (partial(shapes.time_bombs, oscillators=("quadrupleburloaferimeter",)), None),
+    "donuttimebombredux": (partial(shapes.time_bombs, oscillators=OSCILLATORS), None),
+    "donutmultums": _placed(shapes.multums, ("multuminparvo",), ((4,),)),
+    "bigsegment": (solid_segments, None),
+    "randomsegment": (mixed_segments, None),
+    "donutmath": (math, None),
+}
+# Of each pattern its title, the names of its zones, and its description.
+_WORDS = """
+Crab Donuts: big crabs, little crabs, little donuts, big donuts
+Four crabstretchers, turned at random.
+Randy's Donuts: 3rd and Western, 8th and Grove, Barnes and Main, Lilac and Manchester
+Eight r-pentominoes a team in a row, one team to each side.
+Donut Hot Tub: turn up jets, turn on jets, turn up heat, turn on lights
+A string of porch lights for each team, all around the torus.
+Donut Fisticuffs: cha-cha, scuffle, kerfuffle, tussle
+Small methuselahs that grow fast, in all four quadrants.
+Donut Pie: pie squared, square root of pie, 1 over pie, pie thirds
+Thirteen pi-heptominoes a team in a row, one team to each side.
+Double Rainbow: rainbow rainbow, double double, double rainbow, double rainbow
+Two clouds of random cells, one a team.
+Donut Core: 75 RPM DEFAULT, 420 RPM NICE, 800 RPM WARNING, 10000 RPM DANGER
+Switch engines in all four quadrants.
+Justyna Donut: one cream two sugars, two creams one sugar, cream and sugar, no sugar no cream
+Four justynas, turned at random.
+East Donut Desert: northwest dirt pile, northeast dirt pile, southeast dirt pile, southwest dirt pile
+Random cells all over, half to each team.
+East Donut Dessert: radioactive creampuff, praline tailings, toxic macarons, flaming brioche
+Random cells in blocks that belong to the teams by turns.
+West Donut Desert: rock, rocks, more rocks, rock rock
+Six burloaferimeters and two time bombs in one line.
+West Donut Dessert: chocolate river, custard sinkhole, frosting pond, sprinkles pile
+Six large oscillators and two time bombs in one line.
+Donut Cave: cave fish, cave bats, cave crickets, cave spiders
+Eight multums in parvo in a row, mixed.
+Donut Frame: A Train, F Train, 1 Train, 3 Train
+Lines that cross each other, every piece of one team.
+Donut Candy: goobiechews, bubblespocks, crinklets, snarkaroni
+Lines that cross each other, every piece shared by both teams.
+Because Math: XOR, AND XOR, NOT OR, NOT AND
+Cells where a bitwise formula of row and column is prime.
+"""
 
-PATTERNS: Mapping[str, Pattern] = MappingProxyType({pattern.name: pattern for pattern in _TABLE})
+_LINES = iter(_WORDS.strip().splitlines())
+
+PATTERNS: Mapping[str, Pattern] = MappingProxyType(
+    {
+        name: Pattern(name, title, tuple(zones.split(", ")), description, *drawn)
+        for (name, drawn), line, description in zip(_DRAWN.items(), _LINES, _LINES, strict=True)
+        for title, _, zones in [line.partition(": ")]
+    }
+)
 """The Cup's patterns by name."""
