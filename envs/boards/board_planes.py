@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator, pointer, threads
 
 from .bitboards import Grid
 from .packedboards import PackedGrid
@@ -91,7 +91,7 @@ def native_writer(
     return partial(
         native.cellgames_planes_seen,
         (ctypes.c_int64 * len(sizes))(*sizes),
-        min(torch.get_num_threads(), 1 + cells // _CELLS_A_THREAD),
+        threads(cells, _CELLS_A_THREAD),
         dtype == torch.float32,
         (ctypes.c_void_p * len(planes))(*planes),
         pointer(seats, torch.int64),

@@ -16,7 +16,7 @@ from operator import or_, xor
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 from cellgames.utils.errors import InputError, check_whole
 
 from .bitboards import Grid, count
@@ -57,19 +57,9 @@ def _native_advance(native: Library, grid: Grid, boards: Tensor, generations: in
     """Return the same by `sources/life.cpp`."""
     if grid.cols > _WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    boards = boards.contiguous()
-    after = torch.empty_like(boards)
-    native.cellgames_life(
-        grid.rows,
-        grid.cols,
-        grid.wrap,
-        boards.shape[:-3].numel(),
-        boards.shape[-1],
-        generations,
-        torch.get_num_threads(),
-        pointer(boards, torch.int64),
-        pointer(after, torch.int64),
-    )
+    after = torch.empty_like(boards, memory_format=torch.contiguous_format)
+    sizes = (grid.rows, grid.cols, grid.wrap, boards.shape[:-3].numel(), boards.shape[-1])
+    native.cellgames_life(*sizes, generations, torch.get_num_threads(), boards, after)
     return after
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, popcount
 from cellgames.envs.core.state import along_envs, copied, innermost
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 
 from . import rules
 from .state import ClothState
@@ -65,19 +65,9 @@ def _find(native: Library, form: int, grid: Grid, state: ClothState, max_units: 
     if grid.cols > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     boards = (state.units, state.territory, state.neutral, state.killed, state.placed)
-    player, numbers = state.current_player.contiguous(), [x.contiguous() for x in (state.live, state.left, state.acts)]
-    words = list(map(innermost, boards))  # kept until the end of the call
-    native.cellgames_cloth_of_gold_legal(
-        grid.rows,
-        grid.cols,
-        len(player),
-        max_units,
-        form,
-        torch.get_num_threads(),
-        *(pointer(x, torch.int64) for x in (*words, player)),
-        *(pointer(x, torch.int32) for x in numbers),
-        out.data_ptr(),
-    )
+    numbers = grid.rows, grid.cols, len(state), max_units, form, torch.get_num_threads()
+    fields = (*map(innermost, boards), state.current_player, state.live, state.left, state.acts)
+    native.cellgames_cloth_of_gold_legal(*numbers, *fields, out.data_ptr())
     return out
 
 
@@ -132,21 +122,8 @@ def _native_play(
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     boards = [copied(x).movedim(0, -1) for x in (state.units, state.placed, state.territory)]
     numbers = [x.clone(memory_format=torch.contiguous_format) for x in (state.live, state.left, state.acts)]
-    given = (state.current_player.contiguous(), cells.contiguous())
-    ending = ending.contiguous()
-    native.cellgames_cloth_of_gold_turn(
-        grid.rows,
-        grid.cols,
-        len(state),
-        radius,
-        cells.shape[1],
-        max_units,
-        torch.get_num_threads(),
-        *(pointer(x, torch.int64) for x in boards),
-        *(pointer(x, torch.int32) for x in numbers),
-        *(pointer(x, torch.int64) for x in given),
-        pointer(ending, torch.bool),
-    )
+    sizes = grid.rows, grid.cols, len(state), radius, cells.shape[1], max_units, torch.get_num_threads()
+    native.cellgames_cloth_of_gold_turn(*sizes, *boards, *numbers, state.current_player, cells, ending)
     units, placed, field = (x.movedim(-1, 0) for x in boards)
     live, left, acts = numbers
     return state.replace(units=units, placed=placed, territory=field, live=live, left=left, acts=acts)

@@ -86,20 +86,9 @@ def _native_lived(native: Library, game: ClothOfGold, state: ClothState, env_ids
     in_place = all(x.is_contiguous() for x in (*boards, state.live))
     if game.width > WIDEST or game.radius > LARGEST or not in_place:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    env_ids = env_ids.contiguous()
-    native.cellgames_cloth_of_gold_round(
-        game.height,
-        game.width,
-        len(state),
-        game.generations,
-        game.neutral_rules,
-        game.radius,
-        len(env_ids),
-        torch.get_num_threads(),
-        *(pointer(x, torch.int64) for x in boards),
-        pointer(state.live, torch.int32),
-        pointer(env_ids, torch.int64),
-    )
+    options = game.height, game.width, len(state), game.generations, game.neutral_rules, game.radius
+    threads = torch.get_num_threads()
+    native.cellgames_cloth_of_gold_round(*options, len(env_ids), threads, *boards, state.live, env_ids)
     return state
 
 

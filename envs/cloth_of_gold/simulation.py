@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 
 from . import rules
 from .territory import WIDEST
@@ -65,29 +65,14 @@ def _generations(grid: Grid, planes: Tensor, generations: int, neutral_rules: in
 
 @_generations.native
 def _native_generations(
-    native: Library,
-    grid: Grid,
-    planes: Tensor,
-    generations: int,
-    neutral_rules: int,
-    settle: bool,
+    native: Library, grid: Grid, planes: Tensor, generations: int, neutral_rules: int, settle: bool
 ) -> Tensor:
     """Return the same by `sources/cloth_of_gold.cpp`."""
     if grid.cols > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    given = planes.contiguous()
-    after = torch.empty_like(given)
-    native.cellgames_cloth_of_gold(
-        grid.rows,
-        grid.cols,
-        planes.shape[-1],
-        generations,
-        neutral_rules,
-        settle,
-        torch.get_num_threads(),
-        pointer(given, torch.int64),
-        pointer(after, torch.int64),
-    )
+    after = torch.empty_like(planes, memory_format=torch.contiguous_format)
+    numbers = grid.rows, grid.cols, planes.shape[-1], generations, neutral_rules, settle
+    native.cellgames_cloth_of_gold(*numbers, torch.get_num_threads(), planes, after)
     return after
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 
 from .rules import disk
 
@@ -28,16 +28,7 @@ def _native_territory(native: Library, grid: Grid, units: Tensor, radius: int) -
     """Return the same by `sources/cloth_of_gold_turns.cpp`."""
     if grid.cols > WIDEST or radius > LARGEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    units = units.contiguous()
-    fields = torch.empty_like(units)
-    native.cellgames_cloth_of_gold_territory(
-        grid.rows,
-        grid.cols,
-        units.shape[-1],
-        units.shape[:-3].numel(),
-        radius,
-        torch.get_num_threads(),
-        pointer(units, torch.int64),
-        pointer(fields, torch.int64),
-    )
+    fields = torch.empty_like(units, memory_format=torch.contiguous_format)
+    sizes = grid.rows, grid.cols, units.shape[-1], units.shape[:-3].numel()
+    native.cellgames_cloth_of_gold_territory(*sizes, radius, torch.get_num_threads(), units, fields)
     return fields

@@ -15,7 +15,7 @@ from torch.nn import functional
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 
 WIDEST = 256
 """The most rows or columns of a board that native code has room for."""
@@ -61,17 +61,9 @@ def _native_zones(native: Library, grid: Grid, units: Tensor, buffer: Tensor) ->
     """Return the same by `sources/cloth_of_gold_wild.cpp`."""
     if max(grid.rows, grid.cols) > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    units, buffer = units.contiguous(), buffer.contiguous()
-    out = torch.empty_like(units)
-    native.cellgames_cloth_of_gold_zones(
-        grid.rows,
-        grid.cols,
-        units.shape[-1],
-        torch.get_num_threads(),
-        pointer(units, torch.int64),
-        pointer(buffer, torch.int32),
-        pointer(out, torch.int64),
-    )
+    out = torch.empty_like(units, memory_format=torch.contiguous_format)
+    sizes = grid.rows, grid.cols, units.shape[-1]
+    native.cellgames_cloth_of_gold_zones(*sizes, torch.get_num_threads(), units, buffer, out)
     return out
 
 

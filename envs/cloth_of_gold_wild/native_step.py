@@ -13,7 +13,7 @@ from cellgames.envs.cloth_of_gold.native_step import INNERMOST
 from cellgames.envs.cloth_of_gold.rounds import end_turns
 from cellgames.envs.core import native_step as steps
 from cellgames.envs.core.vector import NativeStep, Transition
-from cellgames.envs.native import Library, pointer
+from cellgames.envs.native import Library
 
 from .borders import WIDEST
 from .state import WildState
@@ -70,11 +70,6 @@ def _step(
             after = game._restart(after, after.done)
         for field, new in zip(state.tensors(), after.tensors(), strict=True):
             field[closing] = new
-    native.cellgames_cloth_of_gold_wild_legal(
-        ctypes.addressof(rules),
-        steps.addresses(state, _WILD_INNERMOST),
-        len(mask),
-        torch.get_num_threads(),
-        pointer(mask, torch.bool),
-    )
+    fields = steps.addresses(state, _WILD_INNERMOST)
+    native.cellgames_cloth_of_gold_wild_legal(ctypes.addressof(rules), fields, len(mask), torch.get_num_threads(), mask)
     return played

@@ -15,7 +15,7 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 
 from .borders import WIDEST
 from .weather import SQUARE
@@ -159,21 +159,11 @@ def _native_counted(native: Library, grid: Grid, boards: Tensor) -> list[Tensor]
     """Return the same by `sources/cloth_of_gold_wild.cpp`."""
     if max(grid.rows, grid.cols) > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    boards, forms = boards.contiguous(), _squares(boards.device)
+    forms = _squares(boards.device)
     lives, points = (boards.new_zeros((boards.shape[-1], 2, len(LIVES)), dtype=torch.int32) for _ in range(2))
-    wards = torch.empty_like(boards[:2])
-    native.cellgames_cloth_of_gold_lives(
-        grid.rows,
-        grid.cols,
-        boards.shape[-1],
-        len(forms),
-        torch.get_num_threads(),
-        pointer(boards, torch.int64),
-        pointer(forms, torch.int64),
-        pointer(lives, torch.int32),
-        pointer(points, torch.int32),
-        pointer(wards, torch.int64),
-    )
+    wards = torch.empty_like(boards[:2], memory_format=torch.contiguous_format)
+    sizes = grid.rows, grid.cols, boards.shape[-1], len(forms), torch.get_num_threads()
+    native.cellgames_cloth_of_gold_lives(*sizes, boards, forms, lives, points, wards)
     return [lives, points, wards]
 
 

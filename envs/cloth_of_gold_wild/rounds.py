@@ -21,7 +21,7 @@ from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.core.state import along_envs, innermost
-from cellgames.envs.native import Library, library, pointer
+from cellgames.envs.native import Library, library
 
 from . import perks, terrain, weather
 from .borders import zones
@@ -275,21 +275,8 @@ class WildRound:
         seeds, places = torch.stack((self._seed, seed, move)), places.contiguous()
         tamed = torch.zeros((worlds, 2), dtype=torch.int64, device=device)
         kinds = torch.tensor(game.wildlife, device=device)
-        native.cellgames_cloth_of_gold_wild(
-            game.height,
-            game.width,
-            worlds,
-            game.generations,
-            game.neutral_rules,
-            torch.get_num_threads(),
-            pointer(boards, torch.int64),
-            pointer(seeds, torch.int64),
-            pointer(below, torch.int32),
-            pointer(strikes, torch.int64),
-            pointer(places, torch.int32),
-            pointer(kinds, torch.int64),
-            pointer(tamed, torch.int64),
-        )
+        numbers = game.height, game.width, worlds, game.generations, game.neutral_rules, torch.get_num_threads()
+        native.cellgames_cloth_of_gold_wild(*numbers, boards, seeds, below, strikes, places, kinds, tamed)
         self.units, self.neutral, self.killed = boards[:2], boards[2], boards[3]
         if self.fire is not None:
             self.fire = Fire(tuple(boards[8 : 8 + weather.STAGES]), boards[-1])

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 
 from .borders import WIDEST
 from .noise import HEIGHTS, MOISTURE, noise_map
@@ -38,11 +38,8 @@ def make_ground(seed: Tensor, size: tuple[int, int]) -> Tensor:
 @make_ground.native
 def _native_ground(native: Library, seed: Tensor, size: tuple[int, int]) -> Tensor:
     """Return the same by `sources/cloth_of_gold_wild.cpp`."""
-    seed = seed.contiguous()
     out = seed.new_empty((len(seed), *size), dtype=torch.uint8)
-    native.cellgames_cloth_of_gold_ground(
-        *size, len(seed), torch.get_num_threads(), pointer(seed, torch.int64), pointer(out, torch.uint8)
-    )
+    native.cellgames_cloth_of_gold_ground(*size, len(seed), torch.get_num_threads(), seed, out)
     return out
 
 
@@ -70,15 +67,7 @@ def _native_cells(native: Library, grid: Grid, ground: Tensor, codes: Tensor) ->
     """Return the same by `sources/cloth_of_gold_wild.cpp`."""
     if max(grid.rows, grid.cols) > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    ground, codes = ground.contiguous(), codes.contiguous()
     out = codes.new_empty(*grid.shape, len(ground))
-    native.cellgames_cloth_of_gold_codes(
-        grid.rows,
-        grid.cols,
-        len(ground),
-        torch.get_num_threads(),
-        pointer(ground, torch.uint8),
-        pointer(codes, torch.int64),
-        pointer(out, torch.int64),
-    )
+    sizes = grid.rows, grid.cols, len(ground)
+    native.cellgames_cloth_of_gold_codes(*sizes, torch.get_num_threads(), ground, codes, out)
     return out

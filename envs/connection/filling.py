@@ -14,7 +14,7 @@ import ctypes
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator, threads
 from cellgames.envs.stones.stone_tensors import filled
 
 from .board_tables import board_tables, native_board, neighbours
@@ -44,18 +44,9 @@ def _native_winners(
     native: Library, stones: Tensor, player: Tensor, lots: Tensor, shape: Shape, tiling: Tiling, size: int
 ) -> Tensor:
     """Return `winners`, by `sources/connection.cpp`."""
-    games = len(stones)
-    stones, player, lots = stones.int().contiguous(), player.contiguous(), lots.contiguous()
-    winner = player.new_empty(games, dtype=torch.int32)
-    native.cellgames_connection_winners(
-        ctypes.byref(native_board(shape, tiling, size)),
-        games,
-        min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD),
-        pointer(stones, torch.int32),
-        pointer(player, torch.int64),
-        pointer(lots, torch.int32),
-        pointer(winner, torch.int32),
-    )
+    board, games = ctypes.byref(native_board(shape, tiling, size)), len(stones)
+    winner, number = player.new_empty(games, dtype=torch.int32), threads(games, _GAMES_A_THREAD)
+    native.cellgames_connection_winners(board, games, number, stones.int(), player, lots, winner)
     return winner
 
 

@@ -17,7 +17,7 @@ from typing_extensions import override
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.kernels.parameters import check_choices, check_int
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_tensors import (
@@ -352,13 +352,6 @@ def _winning_cells(codes: Tensor, player: Tensor, shape: Shape, tiling: Tiling, 
 @_winning_cells.native
 def _native_winning(native: Library, codes: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
     """Return `_winning_cells`, by `sources/connection.cpp`."""
-    codes, player, won = codes.contiguous(), player.contiguous(), torch.empty_like(codes, dtype=torch.bool)
-    native.cellgames_connection_winning(
-        ctypes.byref(native_board(shape, tiling, size)),
-        len(codes),
-        threads_for(len(codes)),
-        pointer(codes, torch.int32),
-        pointer(player, torch.int64),
-        pointer(won, torch.bool),
-    )
+    board, won = native_board(shape, tiling, size), codes.new_empty(codes.shape, dtype=torch.bool)
+    native.cellgames_connection_winning(ctypes.byref(board), len(codes), threads_for(len(codes)), codes, player, won)
     return won

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator, threads
 from cellgames.utils.errors import InputError, shown
 
 from .sampling import random_bits
@@ -129,18 +129,7 @@ def _native_choose(
     logits, mask = (x if x.stride(1) == 1 or width == 1 else x.contiguous() for x in (logits, mask))
     chosen = torch.empty(rows, dtype=torch.int64, device="cpu")
     behind, total = torch.empty(rows, dtype=torch.float32, device="cpu"), torch.empty_like(chosen)
-    native.cellgames_choose(
-        rows,
-        min(torch.get_num_threads(), 1 + rows // _GAMES_A_THREAD),
-        width,
-        bits,
-        logits.stride(0),
-        mask.stride(0),
-        logits.data_ptr(),
-        mask.data_ptr(),
-        None if lots is None else pointer(lots.contiguous(), torch.int64),
-        chosen.data_ptr(),
-        behind.data_ptr(),
-        total.data_ptr(),
-    )
+    numbers = rows, threads(rows, _GAMES_A_THREAD), width, bits
+    given = logits.stride(0), mask.stride(0), logits.data_ptr(), mask.data_ptr(), lots
+    native.cellgames_choose(*numbers, *given, chosen, behind, total)
     return chosen, behind, total

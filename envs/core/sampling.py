@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator, threads
 
 MANY = 1 << 15  # numbers that take a generator longer than spreading them
 _CHOICES_A_THREAD = 1 << 18  # of masks: starting a thread takes as long as reading some of them
@@ -48,8 +48,8 @@ def spread(root: Tensor, count: int) -> Tensor:
 @spread.native
 def _native_spread(native: Library, root: Tensor, count: int) -> Tensor:
     """Return `spread`, by `sources/sampling.cpp`."""
-    out, threads = root.new_empty(count), min(torch.get_num_threads(), 1 + count // MANY)
-    native.cellgames_spread_bits(pointer(root, torch.int64), count, threads, pointer(out, torch.int64))
+    out = root.new_empty(count)
+    native.cellgames_spread_bits(root, count, threads(count, MANY), out)
     return out
 
 
@@ -85,10 +85,9 @@ def _native_legal(native: Library, mask: Tensor, bits: Tensor) -> Tensor:
     """Return `random_legal`, by `sources/sampling.cpp`."""
     rows, width = mask.shape
     mask = mask if mask.stride(1) == 1 else mask.contiguous()
-    bits, found = bits.contiguous(), torch.empty_like(bits, memory_format=torch.contiguous_format)
-    threads = min(torch.get_num_threads(), 1 + rows * width // _CHOICES_A_THREAD)
-    where = mask.data_ptr(), pointer(bits, torch.int64), pointer(found, torch.int64)
-    native.cellgames_random_legal(rows, threads, width, mask.stride(0), *where)
+    found = torch.empty_like(bits, memory_format=torch.contiguous_format)
+    sizes = rows, threads(rows * width, _CHOICES_A_THREAD), width, mask.stride(0)
+    native.cellgames_random_legal(*sizes, mask.data_ptr(), bits, found)
     return found
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from cellgames.envs.core.state import copied, innermost
 from cellgames.envs.core.vector import Transition
-from cellgames.envs.native import Library, library, pointer
+from cellgames.envs.native import Library, library, pointer, threads
 
 from . import legality, matches
 from .state import COMPONENTS, GridState
@@ -142,7 +142,7 @@ def numbers(game: GridAdaptation) -> tuple[tuple[int, ...], float]:
 def call(rules: Sequence[int], garnet_value: float, batch: int) -> tuple[object, int, int, int]:
     """Return the first arguments of native functions: the rules, how many numbers they are, matches and threads."""
     given = _for_native(tuple(rules), garnet_value)
-    return given, len(given), batch, min(torch.get_num_threads(), 1 + batch // _MATCHES_A_THREAD)
+    return given, len(given), batch, threads(batch, _MATCHES_A_THREAD)
 
 
 @lru_cache

@@ -9,6 +9,7 @@ from .native_library import (
     library as library,
     pointer as pointer,
     status as status,
+    threads as threads,
     without_native as without_native,
 )
 from .operators import Operator as Operator

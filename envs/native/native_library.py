@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,7 +43,7 @@ _RETURNING = (
 """Functions that return a whole number; the others return nothing."""
 
 Library: TypeAlias = ctypes.CDLL
-"""The loaded library, whose functions take whole numbers and addresses."""
+"""The loaded library, whose functions take whole numbers, tensors and addresses (see `_FUNCTIONS`)."""
 
 
 @dataclass(frozen=True)
@@ -85,17 +86,18 @@ def status() -> NativeStatus:
 
 
 def pointer(tensor: Tensor, dtype: torch.dtype) -> int:
-    """Return the address of a tensor's numbers for a native function.
-
-    Raises:
-        ValueError: the tensor is not contiguous, not on the CPU or of another dtype.
-    """
+    """Return the address of a tensor's numbers; a `ValueError` unless it is contiguous, on the CPU and of the dtype."""
     if tensor.dtype != dtype or tensor.device.type != "cpu" or not tensor.is_contiguous():
         raise ValueError(
             f"expected a contiguous {dtype} tensor on the CPU, "
             f"got {tensor.dtype} on {tensor.device} with strides {tensor.stride()}"
         )
     return tensor.data_ptr()
+
+
+def threads(work: int, each: int) -> int:
+    """Return the number of threads for some work, of which each should have more than `each` to do."""
+    return min(torch.get_num_threads(), 1 + work // each)
 
 
 @cache
@@ -127,68 +129,101 @@ def _mismatch(loaded: Library) -> str:
     return f"the native library was built from other sources (interface {number}, expected {INTERFACE}); reinstall"
 
 
+class _Address(ctypes.c_void_p):
+    """The address of a tensor's numbers, which keeps them."""
+
+    tensor: Tensor
+
+
+class _TensorArgument:
+    """The type of an argument that is a tensor: one that is only read may have its numbers in any order."""
+
+    def __init__(self, dtype: torch.dtype, written: bool) -> None:
+        self._dtype, self._written = dtype, written
+
+    def from_param(self, tensor: Tensor | None) -> _Address | None:
+        """Return the address for `ctypes`; a `ValueError` says what is wrong with the tensor."""
+        if tensor is None:
+            return None
+        tensor = tensor if self._written else tensor.contiguous()
+        address = _Address(pointer(tensor, self._dtype))
+        address.tensor = tensor  # until the end of the call
+        return address
+
+
 def _declare(loaded: Library) -> None:
-    """Tell `ctypes` the arguments of each function: whole numbers of 64 bits and addresses; and its result."""
-    number, address = ctypes.c_int64, ctypes.c_void_p
-    functions: dict[str, list[Any]] = {
-        "cellgames_native_interface": [],
-        "cellgames_instruction_set": [number],
-        "cellgames_torus_winners": [number, number, number, address, address, address, address],
-        "cellgames_torus_uct": [address, address],
-        "cellgames_torus_step": [address] * 2 + [number] * 3 + [address] * 6,
-        "cellgames_torus_gumbel": [address, address],
-        "cellgames_torus_put_stones": [number] * 3 + [address] * 6,
-        "cellgames_connection_put_stones": [address] + [number] * 2 + [address] * 4,
-        "cellgames_connection_step": [address] * 2 + [number] * 3 + [address] * 6,
-        "cellgames_stone_planes": [number] * 7 + [address] * 4,
-        "cellgames_planes_seen": [address] + [number] * 2 + [address] * 4,
-        "cellgames_torus_winning": [number] * 3 + [address] * 4,
-        "cellgames_connection_winning": [address] + [number] * 2 + [address] * 3,
-        "cellgames_connection_winners": [address] + [number] * 2 + [address] * 4,
-        "cellgames_connection_uct": [address] * 3,
-        "cellgames_connection_solve": [address] * 2 + [number] * 5 + [address],
-        "cellgames_connection_proof": [address] * 2 + [number] * 4 + [address, number, address],
-        "cellgames_torus_solver_new": [number] * 3 + [address],
-        "cellgames_torus_solver_each": [number] * 3 + [address] * 2 + [number, address],
-        "cellgames_torus_solver_bound": [number] * 3,
-        "cellgames_torus_solver_search": [number] * 3 + [address] * 2 + [number] + [address] * 2,
-        "cellgames_torus_solver_moves": [number] * 3 + [address] * 2 + [number, address],
-        "cellgames_torus_solver_nodes": [number],
-        "cellgames_torus_solver_proof": [number, address] + [number] * 2 + [address, number, address],
-        "cellgames_torus_solver_entries": [number] * 3 + [address],
-        "cellgames_torus_solver_add": [number] * 2 + [address],
-        "cellgames_torus_solver_clear": [number],
-        "cellgames_torus_solver_end": [number],
-        "cellgames_trunk": [address],
-        "cellgames_trunk_scratch": [address],
-        "cellgames_trunk_backward": [address, address],
-        "cellgames_cloth_of_gold": [number] * 7 + [address] * 2,
-        "cellgames_cloth_of_gold_legal": [number] * 6 + [address] * 10,
-        "cellgames_cloth_of_gold_round": [number] * 8 + [address] * 6,
-        "cellgames_cloth_of_gold_tally": [number] * 5 + [address] * 4,
-        "cellgames_cloth_of_gold_step": [address] * 2 + [number] * 3 + [address] * 6,
-        "cellgames_cloth_of_gold_territory": [number] * 6 + [address] * 2,
-        "cellgames_cloth_of_gold_turn": [number] * 7 + [address] * 9,
-        "cellgames_cloth_of_gold_ground": [number] * 4 + [address] * 2,
-        "cellgames_cloth_of_gold_lives": [number] * 5 + [address] * 5,
-        "cellgames_cloth_of_gold_wild": [number] * 6 + [address] * 7,
-        "cellgames_cloth_of_gold_wild_turn": [address] * 2 + [number] * 3 + [address] * 6,
-        "cellgames_cloth_of_gold_wild_legal": [address] * 2 + [number] * 2 + [address],
-        "cellgames_cloth_of_gold_codes": [number] * 4 + [address] * 3,
-        "cellgames_cloth_of_gold_zones": [number] * 4 + [address] * 3,
-        "cellgames_life": [number] * 7 + [address] * 2,
-        "cellgames_toroidal_cup": [number] * 9 + [ctypes.c_double] + [address] * 8,
-        "cellgames_toroidal_cup_step": [address] * 2 + [number] * 3 + [address] * 6,
-        "cellgames_toroidal_cup_seen": [number] * 10 + [address] * 5,
-        "cellgames_choose": [number] * 6 + [address] * 6,
-        "cellgames_random_legal": [number] * 4 + [address] * 3,
-        "cellgames_spread_bits": [address] + [number] * 2 + [address],
-        "cellgames_grid_adaptation_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 4,
-        "cellgames_grid_adaptation_talk_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 7,
-        "cellgames_grid_adaptation_legal": [address] + [number] * 3 + [address] * 3,
-        "cellgames_grid_adaptation_trials": [address] * 4,
-    }
-    for name, arguments in functions.items():
+    """Tell `ctypes` the arguments and the result of each function."""
+    for name, arguments in _FUNCTIONS.items():
         function = getattr(loaded, name)
-        function.argtypes = arguments
-        function.restype = number if name in _RETURNING else None
+        function.argtypes = [
+            _PLAIN.get(kind) or _TensorArgument(_DTYPES[kind], bool(written))
+            for times, written, kind in re.findall(r"(\d*)(&?)(\S)", arguments)
+            for _ in range(int(times or 1))
+        ]
+        function.restype = ctypes.c_int64 if name in _RETURNING else None
+
+
+_PLAIN: dict[str, Any] = {"n": ctypes.c_int64, "p": ctypes.c_void_p, "d": ctypes.c_double}
+_DTYPES = {
+    **{"q": torch.int64, "i": torch.int32, "h": torch.int16, "b": torch.int8},
+    **{"B": torch.uint8, "?": torch.bool, "f": torch.float32},
+}
+_FUNCTIONS = {
+    "cellgames_native_interface": "",
+    "cellgames_instruction_set": "n",
+    "cellgames_torus_winners": "3n i q i &i",
+    "cellgames_torus_uct": "2p",
+    "cellgames_torus_step": "2p 3n 6p",
+    "cellgames_torus_gumbel": "2p",
+    "cellgames_torus_put_stones": "3n 2q 4p",
+    "cellgames_connection_put_stones": "p 2n 2q 2p",
+    "cellgames_connection_step": "2p 3n 6p",
+    "cellgames_stone_planes": "7n 4p",
+    "cellgames_planes_seen": "p 2n 4p",
+    "cellgames_torus_winning": "3n i i q &?",
+    "cellgames_connection_winning": "p 2n i q &?",
+    "cellgames_connection_winners": "p 2n i q i &i",
+    "cellgames_connection_uct": "3p",
+    "cellgames_connection_solve": "2p 5n p",
+    "cellgames_connection_proof": "2p 4n p n p",
+    "cellgames_torus_solver_new": "3n p",
+    "cellgames_torus_solver_each": "3n 2p n p",
+    "cellgames_torus_solver_bound": "3n",
+    "cellgames_torus_solver_search": "3n 2p n 2p",
+    "cellgames_torus_solver_moves": "3n 2p n p",
+    "cellgames_torus_solver_nodes": "n",
+    "cellgames_torus_solver_proof": "n p 2n p n p",
+    "cellgames_torus_solver_entries": "3n p",
+    "cellgames_torus_solver_add": "2n p",
+    "cellgames_torus_solver_clear": "n",
+    "cellgames_torus_solver_end": "n",
+    "cellgames_trunk": "p",
+    "cellgames_trunk_scratch": "p",
+    "cellgames_trunk_backward": "2p",
+    "cellgames_cloth_of_gold": "7n q &q",
+    "cellgames_cloth_of_gold_legal": "6n 6q 3i p",
+    "cellgames_cloth_of_gold_round": "8n 4&q &i q",
+    "cellgames_cloth_of_gold_tally": "5n 4p",
+    "cellgames_cloth_of_gold_step": "2p 3n 6p",
+    "cellgames_cloth_of_gold_territory": "6n q &q",
+    "cellgames_cloth_of_gold_turn": "7n 3&q 3&i 2q ?",
+    "cellgames_cloth_of_gold_ground": "4n q &B",
+    "cellgames_cloth_of_gold_lives": "5n 2q 2&i &q",
+    "cellgames_cloth_of_gold_wild": "6n &q q i q &i q &q",
+    "cellgames_cloth_of_gold_wild_turn": "2p 3n 6p",
+    "cellgames_cloth_of_gold_wild_legal": "2p 2n &?",
+    "cellgames_cloth_of_gold_codes": "4n B q &q",
+    "cellgames_cloth_of_gold_zones": "4n q i &q",
+    "cellgames_life": "7n q &q",
+    "cellgames_toroidal_cup": "9n d q b 2&q &? 2&b &i",
+    "cellgames_toroidal_cup_step": "2p 3n 6p",
+    "cellgames_toroidal_cup_seen": "10n 3b q p",
+    "cellgames_choose": "6n 2p q &q &f &q",
+    "cellgames_random_legal": "4n p q &q",
+    "cellgames_spread_bits": "q 2n &q",
+    "cellgames_grid_adaptation_step": "p 4n 2p 2n 4p",
+    "cellgames_grid_adaptation_talk_step": "p 4n 2p 2n 7p",
+    "cellgames_grid_adaptation_legal": "p 3n 3p",
+    "cellgames_grid_adaptation_trials": "4p",
+}
+"""The arguments of each function: n a whole number, d a float, p an address, others tensors by dtype, & if written."""

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import pointer
+from cellgames.envs.native import threads
 
 from .joining import GROUP
 
@@ -48,7 +48,7 @@ def taken(free: Tensor, cell: Tensor) -> Tensor:
 
 def threads_for(games: int) -> int:
     """Return the number of threads for a native step of `games` games."""
-    return min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD)
+    return threads(games, _GAMES_A_THREAD)
 
 
 def put_natively(
@@ -71,9 +71,8 @@ def put_natively(
         else field.clone(memory_format=torch.contiguous_format)
         for field in fields
     ]
-    cell, player, won = cell.contiguous(), player.contiguous(), torch.empty_like(cell, dtype=torch.bool)
-    numbers = (pointer(cell, torch.int64), pointer(player, torch.int64))
-    function(board, len(cell), threads_for(len(cell)), *numbers, *(x.data_ptr() for x in (*after, won)))
+    won = cell.new_empty(len(cell), dtype=torch.bool)
+    function(board, len(cell), threads_for(len(cell)), cell, player, *(x.data_ptr() for x in (*after, won)))
     return *after, won
 
 

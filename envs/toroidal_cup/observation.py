@@ -57,23 +57,9 @@ def _native_write(
     native: Library, board: Tensor, queue: Tensor, seats: Tensor, shown: Tensor, band: int, out: Tensor
 ) -> None:
     """Write the same by `sources/toroidal_cup_step.cpp`."""
-    board, queue, seats = board.contiguous(), queue.contiguous(), seats.contiguous()
-    native.cellgames_toroidal_cup_seen(
-        len(board),
-        torch.get_num_threads(),
-        *board.shape[1:],
-        queue.shape[1],
-        band,
-        queue.shape[2],
-        len(shown) - 1,
-        seats.shape[1],
-        out.dtype == torch.float32,
-        pointer(board, torch.int8),
-        pointer(queue, torch.int8),
-        pointer(shown, torch.int8),
-        pointer(seats, torch.int64),
-        pointer(out, out.dtype),
-    )
+    sizes = len(board), torch.get_num_threads(), *board.shape[1:], queue.shape[1], band, queue.shape[2]
+    looks = len(shown) - 1, seats.shape[1], out.dtype == torch.float32
+    native.cellgames_toroidal_cup_seen(*sizes, *looks, board, queue, shown, seats, pointer(out, out.dtype))
 
 
 def stamp_seen(seen: Tensor, shown: Tensor) -> Tensor:

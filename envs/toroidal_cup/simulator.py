@@ -29,7 +29,7 @@ from typing_extensions import Unpack
 
 from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.life import inherited
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 from cellgames.utils.errors import InputError, check_whole, shown
 
@@ -318,35 +318,19 @@ def _native_played(
     """Return `played`, by `sources/toroidal_cup.cpp`."""
     if teams > _MOST_NATIVE_TEAMS:
         return NotImplemented  # type: ignore[no-any-return]
-    board = board.contiguous()
     games, rows, cols = board.shape
     scores = torch.empty((games, teams), dtype=torch.int64, device=board.device)
     generations = torch.empty(games, dtype=torch.int64, device=board.device)
     truncated = torch.empty(games, dtype=torch.bool, device=board.device)
-    final, kept = torch.empty_like(board), torch.empty((len(keep), *board.shape), dtype=torch.int8, device=board.device)
+    final, kept = board.new_empty(board.shape), board.new_empty((len(keep), *board.shape))
     times = torch.tensor(keep, dtype=torch.int64, device=board.device)
 
+    numbers = games, rows, cols, teams, survivors == "keep", max_generations, len(keep)
+
     def play(counts: Tensor | None) -> None:
-        native.cellgames_toroidal_cup(
-            games,
-            rows,
-            cols,
-            teams,
-            survivors == "keep",
-            max_generations,
-            len(keep),
-            0 if counts is None else counts.shape[1] - 1,
-            torch.get_num_threads(),
-            tolerance,
-            pointer(times, torch.int64),
-            pointer(board, torch.int8),
-            pointer(scores, torch.int64),
-            pointer(generations, torch.int64),
-            pointer(truncated, torch.bool),
-            pointer(final, torch.int8),
-            pointer(kept, torch.int8),
-            None if counts is None else pointer(counts, torch.int32),
-        )
+        longest, threads = 0 if counts is None else counts.shape[1] - 1, torch.get_num_threads()
+        results = scores, generations, truncated, final, kept, counts
+        native.cellgames_toroidal_cup(*numbers, longest, threads, tolerance, times, board, *results)
 
     play(None)
     longest = int(generations.max()) if games else 0

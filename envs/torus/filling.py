@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator, threads
 from cellgames.envs.stones.stone_tensors import LOTS, filled
 
 from . import rules
@@ -57,18 +57,8 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
 def _native_winners(native: Library, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
     """Return `winners`, by `sources/torus_filling.cpp`."""
     games, cells = stones.shape
-    board, player, lots = stones.int().contiguous(), player.contiguous(), lots.contiguous()
-    winner = player.new_empty(games, dtype=torch.int32)
-    threads = min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD)
-    native.cellgames_torus_winners(
-        isqrt(cells // 2),
-        games,
-        threads,
-        pointer(board, torch.int32),
-        pointer(player, torch.int64),
-        pointer(lots, torch.int32),
-        pointer(winner, torch.int32),
-    )
+    winner, numbers = player.new_empty(games, dtype=torch.int32), (isqrt(cells // 2), games)
+    native.cellgames_torus_winners(*numbers, threads(games, _GAMES_A_THREAD), stones.int(), player, lots, winner)
     return winner
 
 

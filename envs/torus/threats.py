@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native import Library, Operator
 from cellgames.envs.stones.stone_tensors import threads_for
 
 from . import rules
@@ -37,18 +37,8 @@ def winning_cells(codes: Tensor, losing: Tensor, player: Tensor) -> Tensor:
 @winning_cells.native
 def _native_winning(native: Library, codes: Tensor, losing: Tensor, player: Tensor) -> Tensor:
     """Return `winning_cells`, by `sources/torus_step.cpp`."""
-    codes, losing, player = codes.contiguous(), losing.contiguous(), player.contiguous()
-    games, cells = codes.shape
-    won = torch.empty((games, cells), dtype=torch.bool, device="cpu")
-    native.cellgames_torus_winning(
-        isqrt(cells // 2),
-        games,
-        threads_for(games),
-        pointer(codes, torch.int32),
-        pointer(losing, torch.int32),
-        pointer(player, torch.int64),
-        pointer(won, torch.bool),
-    )
+    (games, cells), won = codes.shape, codes.new_empty(codes.shape, dtype=torch.bool)
+    native.cellgames_torus_winning(isqrt(cells // 2), games, threads_for(games), codes, losing, player, won)
     return won
 
 
