@@ -13,7 +13,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import Library, Operator, pointer, threads
+from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native.native_library import threads
 
 from .bitboards import Grid
 from .packedboards import PackedGrid

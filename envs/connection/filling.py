@@ -14,7 +14,8 @@ import ctypes
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import Library, Operator, threads
+from cellgames.envs.native import Library, Operator
+from cellgames.envs.native.native_library import threads
 from cellgames.envs.stones.stone_tensors import filled
 
 from .board_tables import board_tables, native_board, neighbours

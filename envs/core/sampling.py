@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import Library, Operator, threads
+from cellgames.envs.native import Library, Operator
+from cellgames.envs.native.native_library import threads
 
 MANY = 1 << 15  # numbers that take a generator longer than spreading them
 _CHOICES_A_THREAD = 1 << 18  # of masks: starting a thread takes as long as reading some of them

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from cellgames.envs.core.state import copied, innermost
 from cellgames.envs.core.vector import Transition
-from cellgames.envs.native import Library, library, pointer, threads
+from cellgames.envs.native import Library, library, pointer
+from cellgames.envs.native.native_library import threads
 
 from . import legality, matches
 from .state import COMPONENTS, GridState

@@ -9,7 +9,6 @@ from .native_library import (
     library as library,
     pointer as pointer,
     status as status,
-    threads as threads,
     without_native as without_native,
 )
 from .operators import Operator as Operator

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import threads
+from cellgames.envs.native.native_library import threads
 
 from .joining import GROUP
 

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, Operator, threads
+from cellgames.envs.native import Library, Operator
+from cellgames.envs.native.native_library import threads
 from cellgames.envs.stones.stone_tensors import LOTS, filled
 
 from . import rules
