@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import torch
 from web_records import RACE, recorded
 from web_server import served
 
 import cellgames
+from cellgames.agents import load
+from cellgames.agents.base import acting
+from cellgames.arena.records.positions import after_moves
 from cellgames.arena.records.record_lines import append
 from cellgames.web.analysis_board import AnalysisBoard, Wish
 
@@ -127,6 +131,26 @@ def test_searches_are_bounded(client: Any, more: dict[str, Any], why: str) -> No
     answer = client.post("/api/analysis", json={"game": "torus-v0", **more})
     assert answer.status_code == 400
     assert why in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "effort"), [("torus-v0", ["a1", "b2", "c1"], 512), ("hex-v0", ["b2", "a1"], 256)]
+)
+def test_where_a_game_is_solved_each_move_has_its_value(client: Any, game: str, moves: list[str], effort: int) -> None:
+    more = {"parameters": {"size": 3}, "engine": "gumbel", "simulations": effort}
+    found = asked(client, "/api/analysis", game=game, moves=moves, **more)
+    made = cellgames.make(game, size=3)
+    state = after_moves(made, moves)
+    solver: Any = acting(load("perfect", made), made)
+    solver.start(made, state.current_player, torch.zeros(1, dtype=torch.int64))
+    actions = made.legal_actions(state)[0].nonzero().flatten()
+    after = made.step(state[torch.zeros_like(actions)], actions)
+    ended = made.outcome(after)[:, int(state.current_player)].long()
+    won = torch.where(after.done, -ended, solver.values(after, 10_000).long())
+    assert {move["action"]: move["win_chance"] for move in found["moves"]} == {
+        action: (1 - value) / 2 for action, value in zip(actions.tolist(), won.tolist(), strict=True)
+    }
+    assert found["chances"][int(state.current_player)] == max(move["win_chance"] for move in found["moves"])
 
 
 def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -24,13 +24,22 @@ from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_move
 from cellgames.arena.analyse import move_review
 from cellgames.arena.analyse.move_review import MARKS, best_lines, review, seat_chance
-from cellgames.arena.analyse.search_analysis import DEFAULT_AGENTS, Analysis, RootEvaluator, analyse, to_data
+from cellgames.arena.analyse.search_analysis import (
+    DEFAULT_AGENTS,
+    Analysis,
+    LineMove,
+    MoveReport,
+    RootEvaluator,
+    analyse,
+    to_data,
+)
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.positions import states_of_moves
 from cellgames.arena.records.replays import start
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.text import rounded
 
@@ -53,7 +62,8 @@ _MOST_NODES = 8_000_000  # simulations times cells of a search
 _WAITING = 32  # searches that wait for a thread
 _KEPT = 1500  # analyses that are kept
 _AGENTS = 8  # that each thread keeps
-_LISTED = 40  # moves of an answer
+_LISTED = 64  # moves of an answer
+_NODES = 16  # of a solver for each simulation
 
 
 class Place(NamedTuple):
@@ -318,6 +328,8 @@ class AnalysisBoard:
                 return known
         agent = self._agent(game, f"{engine.name}:{simulations or engine.least}")
         found = analyse(game, state, agent, simulate=simulations > 0)
+        if simulations:
+            found = proven(game, state, found, _NODES * simulations)
         with self._lock:
             if len(self._found) >= _KEPT:
                 del self._found[next(iter(self._found))]
@@ -332,6 +344,42 @@ class AnalysisBoard:
                 agents.clear()
             agents[game, spec] = load(spec, game)
         return agents[game, spec]
+
+
+def proven(game: Game, state: State, found: Analysis, nodes: int) -> Analysis:
+    """Return an analysis with win chances 0 and 1 where the game's solver knows who wins after a move.
+
+    Args:
+        game: A game in turns; without a solver (`GamePlugin.search`) nothing is proven.
+        state: The position, a batch of one that goes on.
+        found: Its analysis.
+        nodes: Searched by the solver at most, for all moves together.
+    """
+    target = plugin_of(game).search.get("solve")
+    actions = game.legal_actions(state)[0].nonzero().flatten()
+    if target is None or len(actions) > _LISTED:
+        return found
+    after = game.step(state[torch.zeros_like(actions)], actions)
+    worth, on = game.outcome(after)[:, found.player].float(), ~after.done
+    if on.any():
+        worth[on] = -resolve(target)(game, after[on], max(1, nodes // len(actions)))[0].float()
+    known = dict(zip(actions.tolist(), worth.tolist(), strict=True))
+    reports = {move.action: move for move in found.moves}
+    for action, value in known.items():
+        if value:
+            name, chance = game.action_to_string(action), (value + 1) / 2
+            report = reports.get(action, MoveReport(name, action, 0, 0.0, 0.0, chance))
+            reports[action] = replace(report, win_chance=chance)
+    best, sure = max(worth.tolist()), [1.0 if seat == found.player else -1.0 for seat in range(len(found.value))]
+    if best == 0:
+        return replace(found, moves=tuple(reports.values()))
+    chosen, line = found.chosen, found.line
+    if best > 0 and known[line[0].action] < 1:
+        action = max(reports, key=lambda one: (known[one], reports[one].visits))
+        chosen = reports[action].name
+        line = (LineMove(chosen, action, found.player),)
+    value = tuple(best * one for one in sure)
+    return replace(found, moves=tuple(reports.values()), value=value, chosen=chosen, line=line)
 
 
 def _answer(

@@ -163,8 +163,10 @@
       if (!found || !this.on || !this.numbers || this.secret || this.mode === "setup" || this.pointed) return [];
       const share = (move) => (found.visits ? move.share : move.policy); // before the search: what it would try
       const most = Math.max(...found.moves.map(share), 0.001);
-      return found.moves.filter((move) => move.action < cells && (share(move) >= SHARE || move.move === found.chosen)).slice(0, SHOWN)
-        .map((move) => {
+      const known = ({ win_chance: chance }) => this.numbers === "chance" && found.visits && (chance === 0 || chance === 1);
+      const shown = found.moves.filter((move) => move.action < cells
+        && (known(move) || share(move) >= SHARE || move.move === found.chosen));
+      return shown.filter((move, place) => place < SHOWN || known(move)).map((move) => {
         const value = this.numbers !== "share" ? move.win_chance : found.visits ? move.share : null;
         return [move.action, value === null ? "" : String(Math.round(100 * value)), share(move) / most, move.move === found.chosen];
       }).reverse(); // the best one is drawn over others
@@ -197,7 +199,7 @@
     told({ visits, chances, place }) {
       if (!visits) return GIVEN[this.engine.name];
       const shades = this.numbers && this.board.scale * 0.38 < LEAST ? "; the darker a cell, the more of them" : "";
-      return chances.some((one) => one === 1) ? "proven" : `${app.plural(this.engine.efforts[place], "simulation")}${shades}`;
+      return chances.some((one) => one === 1) ? "solved" : `${app.plural(this.engine.efforts[place], "simulation")}${shades}`;
     }
 
     line(line) {
