@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         effective_members as effective_members,
         meta_strategy as meta_strategy,
     )
+    from .populations.response import respond as respond
     from .populations.queries import Positions as Positions, draw_positions as draw_positions
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

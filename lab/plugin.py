@@ -41,6 +41,11 @@ ADDITIONS = Additions(
             "the mixture of a league, which draws a member by the meta-strategy for each game",
             "cellgames.lab.populations.league_agent:league_agent",
         ),
+        (
+            "response:N:AGENT",
+            "a best response to another agent by search, N simulations a move, such as response:64:trained",
+            "cellgames.lab.populations.response:response",
+        ),
     ),
     parts={"time-series": "cellgames.lab.life.time_series:sections"},
     sections={_GRID: (_FLOWS,), _TALK: (_FLOWS, "cellgames.lab.talk.talk_section:sections")},

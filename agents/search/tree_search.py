@@ -125,8 +125,12 @@ class Search(ABC):
         walkers, nodes, edges = (torch.cat(part) for part in zip(*path, strict=True))
         tree.credit(nodes, edges, value[walkers])
         if len(grown):
-            tree.resolve(new[tree.resolved[new]])
+            self._resolve(tree, new[tree.resolved[new]])
         return True
+
+    def _resolve(self, tree: Tree, nodes: Tensor) -> None:
+        """Tell what lies above new nodes, int64 [D], that they are resolved."""
+        tree.resolve(nodes)
 
     def _descend(
         self, tree: Tree, trees: Tensor, number: int

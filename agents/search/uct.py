@@ -82,10 +82,14 @@ class UCTSearch(Search):
         visits, status = tree.edge_visits[nodes], tree.status[nodes]
         tried, weight = visits.clamp(min=1.0), self._weights[tree.visits[nodes].long()]
         bound = tree.edge_total[nodes] / tried + (weight[:, None] / tried).sqrt()  # its weight is squared
-        score = torch.where(visits > 0, bound, self._orders[nodes % tree.capacity % _ORDERS])
+        score = torch.where(visits > 0, bound, self._untried(tree, nodes))
         # What is certain is not looked at again, unless there is nothing else.
         score = torch.where(status == CLOSED, score - 10 * _ABOVE, score)
         return torch.where(status == ILLEGAL, -torch.inf, score).argmax(1)
+
+    def _untried(self, tree: Tree, nodes: Tensor) -> Tensor:
+        """Return the scores of edges that were never taken, float [D, E]: above every bound, in random order."""
+        return self._orders[nodes % tree.capacity % _ORDERS]
 
     def _policy(self, tree: Tree) -> Tensor:
         visits = tree.edge_visits[tree.roots]

@@ -27,6 +27,7 @@ def add_trainings(
     options: Sequence[Option],
     shared: str,
     without: Sequence[str],
+    required: bool = True,
 ) -> None:
     """Add `--steps`, the algorithm with its settings, the folder, options, the store and the cluster.
 
@@ -37,8 +38,9 @@ def add_trainings(
         options: options of the command itself.
         shared: what workers of a cluster do.
         without: settings of `cellgames train` that the command makes itself.
+        required: True if the command always trains.
     """
-    command.add_argument("--steps", metavar="N", type=int, required=True, help=steps)
+    command.add_argument("--steps", metavar="N", type=int, required=required, help=steps)
     add_algorithm(command)
     add_folder(command, folder)
     add_options(command, options)
