@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,16 @@ import browser
 import pytest
 from browser import FORM, expect, page
 from web_records import RACE, recorded
+from web_server import served
 
 import cellgames
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.positions import after_moves
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import result
+from cellgames.arena.records.store.store import Store
 
 _PLIES = ".tree .ply span:not(.chip)"
 
@@ -76,6 +81,31 @@ def test_a_planted_blunder_is_found_and_the_better_move_tried(chromium: Any, sit
         p.select_option("select[aria-label='Numbers on the board']", "")
         assert p.evaluate("() => Cellgames.app.analysis.notes().length") == 0
         assert complaints == []
+
+
+def test_stored_games_are_explored_and_become_puzzles(chromium: Any, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    game = cellgames.make("y-v0", size=6)
+    records = match(game, "greedy", "rollout:16", options=MatchOptions(games=12, opening_plies=0)).records
+    with Store(tmp_path / "store.sqlite") as store:
+        store.add(records, source=("file", "here"))
+    with served(tmp_path / "results", tmp_path / "store.sqlite") as site, page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/analysis/y-v0?size=6")
+        p.click("summary:has-text('Stored games')")
+        first = p.locator(".tools tbody tr").first
+        moves = Counter(record.moves[0] for record in records)
+        move = first.locator("button").inner_text()
+        assert first.locator("td").nth(1).inner_text() == str(moves[move]) == str(max(moves.values()))
+        first.locator("button").click()
+        expect(p.locator(".tree .ply")).to_have_count(1)
+        expect(p.locator(".tools thead")).to_contain_text("White scores")
+        p.goto(f"{site}/#/puzzles")
+        box = p.locator(".lesson-box")
+        expect(box).to_contain_text("find the only move that wins.")
+        (puzzle,) = p.evaluate("() => Cellgames.kept('cellgames.puzzles').puzzles")
+        click(p, game.string_to_action(puzzle["best"]))
+        expect(box).to_contain_text(f"{puzzle['best']} is the best move.")
+        assert not complaints
 
 
 def test_mistakes_are_learnt_from_and_become_puzzles_but_random_openings_do_not(chromium: Any, site: str) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,9 +18,13 @@ from web_server import served
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import acting
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.positions import after_moves
 from cellgames.arena.records.record_lines import append
-from cellgames.web.analysis_board import AnalysisBoard, Wish
+from cellgames.arena.records.store.store import Store
+from cellgames.web.analysis_board import AnalysisBoard, Wish, move_values
+from cellgames.web.stored_games import find_puzzle, next_moves
 
 httpx = pytest.importorskip("httpx")
 
@@ -151,6 +158,30 @@ def test_where_a_game_is_solved_each_move_has_its_value(client: Any, game: str, 
         action: (1 - value) / 2 for action, value in zip(actions.tolist(), won.tolist(), strict=True)
     }
     assert found["chances"][int(state.current_player)] == max(move["win_chance"] for move in found["moves"])
+
+
+def test_stored_games_say_what_was_played_next_and_become_puzzles(tmp_path: Path) -> None:
+    game = cellgames.make("y-v0", size=6)
+    records = [
+        *match(game, "greedy", "rollout:16", options=MatchOptions(games=12, opening_plies=2)).records,
+        recorded("cloth-of-gold-small-v0"),
+    ]
+    with Store(tmp_path / "store.sqlite") as store:
+        store.add(records, source=("file", "here"))
+        first = records[0]
+        line = [record for record in records if record.moves[:2] == first.moves[:2]]
+        told = next_moves(store, Wish("y-v0", {"size": 6}, moves=first.moves[:2]))
+        assert sum(one["games"] for one in told) == len(line)
+        (own,) = (one for one in told if one["move"] == first.moves[2])
+        chosen = [record for record in line if record.moves[2] == first.moves[2]]
+        assert own["score"] == sum(record.result.outcome[0] == "win" for record in chosen) / len(chosen)
+        assert dict(own["agents"]) == Counter(record.agents[0] for record in chosen)
+        assert next_moves(store, Wish("y-v0", {"size": 7}, moves=first.moves[:2])) == []
+        puzzle = find_puzzle(store, Random(1))
+    assert puzzle is not None
+    state = after_moves(game, (), position=puzzle["position"])
+    wins = [action for action, value in move_values(game, state, 1 << 20).items() if value == 1]
+    assert [game.action_to_string(action) for action in wins] == [puzzle["best"]]
 
 
 def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyPatch) -> None:

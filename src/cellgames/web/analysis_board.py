@@ -346,40 +346,41 @@ class AnalysisBoard:
         return agents[game, spec]
 
 
-def proven(game: Game, state: State, found: Analysis, nodes: int) -> Analysis:
-    """Return an analysis with win chances 0 and 1 where the game's solver knows who wins after a move.
+def move_values(game: Game, state: State, nodes: int) -> dict[int, int]:
+    """Return what the game's solver knows of each legal move: 1 if it wins, -1 if it loses, 0 where that stays open.
 
     Args:
-        game: A game in turns; without a solver (`GamePlugin.search`) nothing is proven.
+        game: A game in turns; of one without a solver (`GamePlugin.search`) nothing is returned.
         state: The position, a batch of one that goes on.
-        found: Its analysis.
-        nodes: Searched by the solver at most, for all moves together.
+        nodes: Searched at most, for all moves together.
     """
-    target = plugin_of(game).search.get("solve")
-    actions = game.legal_actions(state)[0].nonzero().flatten()
+    target, actions = plugin_of(game).search.get("solve"), game.legal_actions(state)[0].nonzero().flatten()
     if target is None or len(actions) > _LISTED:
-        return found
+        return {}
     after = game.step(state[torch.zeros_like(actions)], actions)
-    worth, on = game.outcome(after)[:, found.player].float(), ~after.done
-    if on.any():
-        worth[on] = -resolve(target)(game, after[on], max(1, nodes // len(actions)))[0].float()
-    known = dict(zip(actions.tolist(), worth.tolist(), strict=True))
+    value, goes_on = game.outcome(after)[:, int(state.current_player)].long(), ~after.done
+    if goes_on.any():
+        value[goes_on] = -resolve(target)(game, after[goes_on], max(1, nodes // len(actions)))[0]
+    return dict(zip(actions.tolist(), value.tolist(), strict=True))
+
+
+def proven(game: Game, state: State, found: Analysis, nodes: int) -> Analysis:
+    """Return an analysis with win chances 0 and 1 where `move_values` knows them; arguments are its own."""
+    known = move_values(game, state, nodes)
     reports = {move.action: move for move in found.moves}
     for action, value in known.items():
         if value:
             name, chance = game.action_to_string(action), (value + 1) / 2
             report = reports.get(action, MoveReport(name, action, 0, 0.0, 0.0, chance))
             reports[action] = replace(report, win_chance=chance)
-    best, sure = max(worth.tolist()), [1.0 if seat == found.player else -1.0 for seat in range(len(found.value))]
-    if best == 0:
-        return replace(found, moves=tuple(reports.values()))
-    chosen, line = found.chosen, found.line
-    if best > 0 and known[line[0].action] < 1:
-        action = max(reports, key=lambda one: (known[one], reports[one].visits))
-        chosen = reports[action].name
-        line = (LineMove(chosen, action, found.player),)
-    value = tuple(best * one for one in sure)
-    return replace(found, moves=tuple(reports.values()), value=value, chosen=chosen, line=line)
+    found = replace(found, moves=tuple(reports.values()))
+    if not (best := max(known.values(), default=0)):
+        return found
+    found = replace(found, value=tuple(float(best if seat == found.player else -best) for seat in (0, 1)))
+    if known[found.line[0].action] == best:
+        return found
+    move = max(found.moves, key=lambda one: (known[one.action], one.visits))
+    return replace(found, chosen=move.name, line=(LineMove(move.name, move.action, found.player),))
 
 
 def _answer(

@@ -38,11 +38,12 @@ def hint(game: Game, state: State, seat: int) -> Hint:
 
     A search suggests where it can see the whole position. Elsewhere `greedy` does, which sees what the seat sees.
     """
-    found = _searched(game, state)
+    found = searched(game, state)
     return _from_greedy(game, state, seat) if found is None else _text(found)
 
 
-def _searched(game: Game, state: State) -> Analysis | None:
+def searched(game: Game, state: State) -> Analysis | None:
+    """Return a quick search of a position; None where none can see the whole of it, or play the game."""
     if game.info.simultaneous or not game.info.perfect_information:
         return None
     living = "turns" in registry.plugin_of(game).networks

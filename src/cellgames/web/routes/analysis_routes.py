@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from concurrent.futures import CancelledError
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from pydantic import Field
 from cellgames.web.analysis_board import AnalysisBoard, Wish, positions
 from cellgames.web.record_library import MOST_LINE
 from cellgames.web.sessions import Sessions
+from cellgames.web.stored_games import find_puzzle, next_moves
 
 from .app_state import AppState
 from .schemas import Body
@@ -80,6 +82,20 @@ def analysis_routes(state: AppState, sessions: Sessions, board: AnalysisBoard) -
             raise HTTPException(503, "the analysis was stopped") from None
         finally:
             future.cancel()
+
+    @router.post("/api/analysis/stored")
+    def list_next_moves(wish: Position) -> dict[str, Any]:
+        """Return the moves with which games of the store went on from the position after the moves."""
+        with state.open_store() as store:
+            return {"moves": next_moves(store, wish.wish())}
+
+    @router.get("/api/puzzle")
+    def draw_puzzle() -> dict[str, Any] | None:
+        """Return a position of a stored game that one move only wins, null if none is found in some seconds."""
+        if state.store is None or not state.store.is_file():
+            return None
+        with state.turn(), state.open_store() as store:
+            return find_puzzle(store, random.SystemRandom())
 
     @router.get("/api/analysis/record")
     def record_line(

@@ -34,6 +34,19 @@
       return `${location.origin}/${app.analysisLink(settings.game, settings.parameters, known[0] && from ? known[0] : "", known[1])}`;
     }
 
+    /** With what games of the store went on from here: how often, with what result, by whom. */
+    async explore() {
+      const at = (this.storedOf = this.tree.at), { game, parameters, position, seed } = this.source, player = this.now.player;
+      const wish = { game, parameters, position, seed, moves: this.tree.path(at).map((node) => node.move) };
+      const { moves, error } = await api("/api/analysis/stored", wish).catch(({ message }) => ({ moves: [], error: message }));
+      if (this.closed || this.storedOf !== at) return;
+      const cell = (kind, ...content) => el("td", { class: kind }, ...content);
+      clear(this.stored, moves.length ? app.cards("list", ["move", "games", `${this.name(player)} scores`, "by"], moves.map((one) => [
+        cell("", el("button", { type: "button", onclick: () => this.playLine([one.move]) }, one.move)), cell("number", one.games),
+        cell("number", app.percent(one.score)), cell("wrap", one.agents.map(([name, times]) => `${app.shortened(name, 24)} (${times})`)
+          .join(", ") || "random openings")])) : el("p", { class: "hint" }, error || "No stored game went on from here."));
+    }
+
     share() {
       this.sharedOf = this.tree.at;
       const [link, copyLink] = app.copied("Link to this position", this.address());

@@ -101,6 +101,7 @@
       this.lessonBox = el("div", { class: "lesson-box", hidden: true });
       this.progress = el("p", { class: "hint", role: "status" });
       this.shared = el("div", {});
+      this.stored = el("div", {});
       this.setupBox = el("div", {});
       this.playBox = el("div", {});
       const names = this.source.names;
@@ -115,6 +116,7 @@
           el("div", { class: "tools" },
             tool("setup-position", "Set up a position", this.setupBox, (open) => this.setup(open)),
             tool("", "Play from here", this.playBox, (open) => open && this.offerPlay()),
+            tool("", "Stored games", this.stored, (open) => open && this.explore()),
             tool("", "Link and files", this.shared, (open) => open && this.share())),
           el("div", { class: "curveline" }, el("span", {}, `Win chance of ${this.name(0)} over the main line`),
             el("span", {}, "0 to 100 %")), this.curve),
@@ -153,6 +155,7 @@
       this.promoteButton.disabled = tree.isMain(tree.at);
       this.removeButton.disabled = this.comment.disabled = !tree.at.parent;
       if (this.shared.parentElement.open && this.sharedOf !== tree.at) this.share();
+      if (this.stored.parentElement.open && this.storedOf !== tree.at) this.explore();
       this.drawVerdict();
       this.drawCurve();
       this.drawFaults();

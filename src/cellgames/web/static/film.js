@@ -152,4 +152,33 @@
       });
     }
   };
+
+  /** What plays a sequence of frames by a clock. A subclass has `frames`, `at` and `clock`, shows a frame by `seek(i)`, and stops
+      by `pause()`. */
+  Cellgames.Player = class {
+    /** Return the controls: a range and a row of buttons; `names` are those of the group, the range, one step back and one on. */
+    controls(count, names, pace, ends) {
+      const button = Cellgames.iconButton, jump = (to) => () => { this.pause(); this.seek(to()); };
+      this.toggle = button("play", "Play", () => (this.clock.running ? this.pause() : this.play()));
+      this.toggle.classList.add("cg-main");
+      this.range = element("input", { type: "range", class: "cg-range", min: 0, max: count - 1, step: 1, value: 0, "aria-label": names[1],
+        oninput: () => {
+          const to = Number(this.range.value); // a pause writes the frame that is shown
+          this.pause();
+          this.seek(to);
+        } });
+      this.count = element("span", { class: "cg-count" });
+      this.row = element("div", { class: "cg-buttons" }, ends && button("first", "To the start", jump(() => 0)),
+        button("back", names[2], jump(() => this.at - 1)), this.toggle, button("next", names[3], jump(() => this.at + 1)),
+        ends && button("last", "To the end", jump(() => this.frames.length - 1)), this.count, pace);
+      return element("div", { class: "cg-controls", role: "group", "aria-label": names[0] }, this.range, this.row);
+    }
+
+    play() {
+      if (this.clock.running) return;
+      if (this.at === this.frames.length - 1) this.seek(0);
+      Cellgames.relabel(this.toggle, "pause", "Pause");
+      this.clock.start();
+    }
+  };
 })();

@@ -10,7 +10,7 @@
   const FEW = 24; // generations of a film that a quick pace would hide
 
   /** A film on a board of a page: play, pause, step, scrub, pace, and a button that leaves it. */
-  Cellgames.Film = class {
+  Cellgames.Film = class extends Cellgames.Player {
     /**
      * @param place an element that gets the controls.
      * @param packed what frames.packed gives.
@@ -19,6 +19,7 @@
      *   `leave`: the words of the button, `banner`: the element that gets it; `seconds`: the most that the film may take.
      */
     constructor(place, packed, options) {
+      super();
       Object.assign(this, { place, options, at: -1, over: false, frames: [] });
       const calm = PACES.filter((pace) => pace <= USUAL && pace * CALM_S <= packed.count).at(-1) || PACES[0];
       const kept = Cellgames.kept("cellgames.pace"), chosen = packed.count > FEW && PACES.includes(kept) ? kept : calm;
@@ -34,26 +35,14 @@
     }
 
     build(count) {
-      const jump = (by) => () => { this.pause(); this.seek(this.at + by); };
-      this.toggle = Cellgames.iconButton("pause", "Pause", () => (this.clock.running ? this.pause() : this.play()));
-      this.toggle.classList.add("cg-main");
-      this.range = element("input", { type: "range", class: "cg-range", min: 0, max: count - 1, step: 1, value: 0,
-        "aria-label": "Generation", oninput: () => {
-          const to = Number(this.range.value); // a pause writes the generation that is shown
-          this.pause();
-          this.seek(to);
-        } });
-      this.count = element("span", { class: "cg-count" });
       const pace = element("select", { class: "cg-speed", "aria-label": "Generations a second", onchange: () => {
         this.pace = Number(pace.value);
         Cellgames.keep("cellgames.pace", this.pace);
       } }, PACES.map((value) => element("option", { value, selected: value === this.pace }, `${value} / s`)));
+      this.root = this.controls(count, ["Film", "Generation", "One generation back", "One generation on"], pace);
+      this.root.classList.add("cg-film");
       this.exit = element("button", { type: "button", onclick: () => this.leave() }, this.options.leave);
-      const row = element("div", { class: "cg-buttons" },
-        Cellgames.iconButton("back", "One generation back", jump(-1)), this.toggle,
-        Cellgames.iconButton("next", "One generation on", jump(1)), this.count, pace);
-      (this.options.banner || row).append(this.exit);
-      this.root = element("div", { class: "cg-controls cg-film", role: "group", "aria-label": "Film" }, this.range, row);
+      (this.options.banner || this.row).append(this.exit);
       this.place.replaceChildren(this.root);
     }
 
@@ -79,12 +68,7 @@
       if (!this.options.stays) this.leave();
     }
 
-    play() {
-      if (this.over || !this.frames.length) return;
-      if (this.at === this.frames.length - 1) this.seek(0);
-      Cellgames.relabel(this.toggle, "pause", "Pause");
-      this.clock.start();
-    }
+    play() { if (!this.over && this.frames.length) super.play(); }
 
     pause() {
       this.clock.stop();

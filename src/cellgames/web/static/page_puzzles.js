@@ -1,4 +1,5 @@
-// Puzzles: positions of analysed games in which the one move that wins was missed. The browser keeps them, and a rating of the player.
+// Puzzles: positions that one move only wins, missed in analysed games or out of stored ones. The browser keeps them, and a rating
+// of the player.
 "use strict";
 (() => {
   const app = Cellgames.app;
@@ -11,12 +12,14 @@
 
   /** Keep a position as a puzzle if the player has missed the win, and the search knows one move only that wins. */
   app.keepPuzzle = ({ game, parameters }, { place: { position }, found }, { best, chance_best: won, chance_played: lost }, engine) => {
-    const own = read(), other = found[engine].lines[1];
-    const only = won >= WON && lost <= LOST && (!other || other.chance <= LOST);
-    if (!only || own.puzzles.some((one) => one.position === position)) return;
-    own.puzzles.push({ game, parameters, position, best, rating: USUAL, tried: 0 });
-    app.keep(KEY, { ...own, puzzles: own.puzzles.slice(-MOST) });
+    const other = found[engine].lines[1];
+    if (won >= WON && lost <= LOST && (!other || other.chance <= LOST)) add({ game, parameters, position, best });
   };
+
+  function add(puzzle) {
+    const own = read(), known = own.puzzles.some(({ position }) => position === puzzle.position);
+    if (!known) app.keep(KEY, { ...own, puzzles: [...own.puzzles, { ...puzzle, rating: USUAL, tried: 0 }].slice(-MOST) });
+  }
 
   // Ratings as in chess: who solves a hard puzzle wins more.
   const rate = ({ position }, solved) => {
@@ -32,10 +35,16 @@
 
   app.route(/^puzzles$/, async (main, _, query, current) => {
     document.title = "Puzzles · Cellgames";
+    if (!read().puzzles.some((one) => !one.tried)) {
+      app.waitFor(main, "Looking for a puzzle in stored games");
+      const found = await app.api("/api/puzzle");
+      if (!current()) return null;
+      if (found) add(found);
+    }
     const { rating, tried, solved, puzzles } = read(), [puzzle] = puzzles.sort((a, b) => a.tried - b.tried);
     if (!puzzle) {
       clear(main, el("h1", {}, "Puzzles"), el("p", {}, "No puzzles yet. ", el("a", { href: "#/watch" }, "Analyse a game"),
-        ": a win that was missed becomes a puzzle here, if only one move won."));
+        ": a win that was missed becomes a puzzle here, if only one move won. So do positions of the games in the store."));
       return null;
     }
     const title = `Puzzles: your rating is ${Math.round(rating)}, ${solved} of ${tried} solved at the first try.`;

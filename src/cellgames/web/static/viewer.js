@@ -100,13 +100,14 @@
 
   const signed = (number) => `${number > 0 ? "+" : ""}${Number(number.toPrecision(4))}`.replace("-", "−");
 
-  class Viewer {
+  class Viewer extends Cellgames.Player {
     /**
      * @param root an element, which becomes the viewer's.
      * @param data what frames.replay_data gives; with `worth`, what an explanation says each part was worth, or with `explain`, a
      *   function that fetches it.
      */
     constructor(root, data) {
+      super();
       this.root = root;
       this.data = data;
       this.layout = data.layout;
@@ -158,7 +159,7 @@
       this.status = element("p", { class: "cg-status" });
       this.notes = element("p", { class: "cg-notes" });
       const holder = element("div", { class: "cg-board" }, canvas);
-      const stage = element("div", { class: "cg-stage" }, Cellgames.goal(layout), this.status, holder, this.legend(), this.controls());
+      const stage = element("div", { class: "cg-stage" }, Cellgames.goal(layout), this.status, holder, this.legend(), this.player());
       const side = element("div", { class: "cg-side" }, this.table(), this.notes, this.worthPanel(), this.moves());
       const curves = element("div", { class: "cg-curves" }, ...this.curves());
       this.root.replaceChildren(this.heading(), element("div", { class: "cg-body" }, stage, side), curves);
@@ -182,38 +183,12 @@
       return items.length ? element("p", { class: "cg-legend" }, ...items) : null;
     }
 
-    controls() {
-      const button = Cellgames.iconButton;
-      this.toggle = button("play", "Play", () => (this.clock.running ? this.pause() : this.play()));
-      this.toggle.classList.add("cg-main");
-      this.range = element("input", {
-        type: "range", class: "cg-range", min: 0, max: this.frames.length - 1, step: 1, value: 0, "aria-label": "Moment",
-        oninput: () => {
-          const to = Number(this.range.value); // a pause writes the frame that is shown
-          this.pause();
-          this.seek(to);
-        },
-      });
-      this.count = element("span", { class: "cg-count" });
+    player() {
       const life = this.frames.some((frame) => frame.life);
       const speed = element("select", { class: "cg-speed", "aria-label": "Speed", title: life ? "1×: 30 generations a second" : "",
         onchange: () => { this.speed = Number(speed.value); } },
       SPEEDS.map((value) => element("option", { value, selected: value === 1 }, `${value}×`)));
-      const jump = (to) => () => {
-        this.pause();
-        this.seek(to());
-      };
-      const row = element(
-        "div", { class: "cg-buttons" },
-        button("first", "To the start", jump(() => 0)),
-        button("back", "Back", jump(() => this.at - 1)),
-        this.toggle,
-        button("next", "Forward", jump(() => this.at + 1)),
-        button("last", "To the end", jump(() => this.frames.length - 1)),
-        this.count,
-        speed,
-      );
-      return element("div", { class: "cg-controls", role: "group", "aria-label": "Replay" }, this.range, row);
+      return this.controls(this.frames.length, ["Replay", "Moment", "Back", "Forward"], speed, true);
     }
 
     // --- what the parts of the game were worth
@@ -435,13 +410,6 @@
       const over = item.offsetTop;
       if (over < this.list.scrollTop || over + item.offsetHeight > this.list.scrollTop + this.list.clientHeight)
         this.list.scrollTop = over - this.list.clientHeight / 2 + item.offsetHeight / 2;
-    }
-
-    play() {
-      if (this.clock.running) return;
-      if (this.at === this.frames.length - 1) this.seek(0);
-      Cellgames.relabel(this.toggle, "pause", "Pause");
-      this.clock.start();
     }
 
     /** Milliseconds of the present frame at speed 1. */
