@@ -194,9 +194,7 @@ AGENTS: dict[str, AgentSpec] = {
         ),
         *(AgentSpec(*arguments) for arguments in additions().agents),
         AgentSpec(
-            "champion[:FILE]",
-            "designs that evolution has found, in the Toroidal Cup and Cloth of Gold",
-            by_game=True,
+            "champion[:FILE]", "designs that evolution has found, in the Toroidal Cup and Cloth of Gold", by_game=True
         ),
         AgentSpec(
             "perfect",

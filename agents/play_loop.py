@@ -164,11 +164,7 @@ def _stopped(state: S, failures: dict[int, Failure], faults: Faults, turn: int) 
 
 
 def _check_arguments(
-    game: Game,
-    agents: Sequence[AnyAgent],
-    seats: Tensor,
-    batch: int,
-    generators: Sequence[torch.Generator],
+    game: Game, agents: Sequence[AnyAgent], seats: Tensor, batch: int, generators: Sequence[torch.Generator]
 ) -> None:
     shape = (batch, game.info.num_players)
     if tuple(seats.shape) != shape or seats.dtype != torch.int64:

@@ -111,9 +111,7 @@ def test_simultaneous_games_ask_for_every_seat_once_with_its_own_observation() -
     game = Sealed()
     first, last = First(), RandomAgent()
     played = run(
-        [last, PolicyAgent(lambda seen: [int(m.argmax()) for m in seen["action_mask"]])],
-        [[0, 1, 1]] * 2,
-        game,
+        [last, PolicyAgent(lambda seen: [int(m.argmax()) for m in seen["action_mask"]])], [[0, 1, 1]] * 2, game
     )
     assert played.actions.shape == (3, 2, 3, 2)
     assert played.actions[0, :, 1:].eq(torch.tensor([0, 2])).all()  # the first card; no guess in round 0
@@ -200,10 +198,7 @@ def test_search_agents_do_not_learn_the_dice_to_come() -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (
-            torch.tensor([3, 4]),
-            "'fixed' chose illegal action 4 as white in env 5 of torus-v0: cell b2 is taken",
-        ),
+        (torch.tensor([3, 4]), "'fixed' chose illegal action 4 as white in env 5 of torus-v0: cell b2 is taken"),
         (torch.tensor([18, 3]), "illegal action 18 as white in env 2 .* expected a number from 0 to 17"),
         (torch.tensor([-1, 3]), "illegal action -1"),
         (torch.tensor([1.0, 2.0]), "whole numbers, got torch.float32"),
@@ -301,9 +296,7 @@ def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str
     return write
 
 
-def test_ones_own_agents_are_found_by_import_path_in_the_current_directory(
-    bots: Callable[[str], str],
-) -> None:
+def test_ones_own_agents_are_found_by_import_path_in_the_current_directory(bots: Callable[[str], str]) -> None:
     module = bots(BOTS)
     for spec, text in {"Corner": "none", "Corner:some:text": "some:text", "made": "made"}.items():
         agent: Any = load(f"{module}:{spec}", TORUS)

@@ -216,10 +216,7 @@ def test_beliefs_are_the_posterior_that_enumeration_gives() -> None:
 
 # Before the last round, seen by 111 on a board of 7 x 7: two tiles of its own that die unless a third one comes; and
 # two pairs of 000 that bear others unless they are crowded out.
-DRAWN = {
-    "feeds its own": "$.2H!",
-    "blocks the others": "$.2A$.2A!",
-}
+DRAWN = {"feeds its own": "$.2H!", "blocks the others": "$.2A$.2A!"}
 
 
 def drawn(board: str) -> GridState:

@@ -19,12 +19,7 @@ from cellgames.envs.core import seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
 GAME = ToroidalCup(rows=12, cols=32, pattern="randys", shapes=2, max_generations=60)
-DESIGN: dict[str, Any] = {
-    "pattern": "randys",
-    "shapes": 2,
-    "weight": 1,
-    "placements": {"rpentomino": "r2c2/0 r6c10/3"},
-}
+DESIGN: dict[str, Any] = {"pattern": "randys", "shapes": 2, "weight": 1, "placements": {"rpentomino": "r2c2/0 r6c10/3"}}
 
 
 @pytest.fixture

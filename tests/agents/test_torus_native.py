@@ -96,14 +96,7 @@ def grown(game: Torus | ConnectionGame, state: Any, simulations: int, playouts: 
     recorded = evaluator.lots[before:]
     lots = torch.stack([*recorded, torch.zeros((playouts, state.codes.shape[1]), dtype=torch.int32)])[None]
     simulate(
-        native,
-        game,
-        other,
-        simulations,
-        playouts=playouts,
-        orders=search._orders,
-        weights=search._weights,
-        keys=lots,
+        native, game, other, simulations, playouts=playouts, orders=search._orders, weights=search._weights, keys=lots
     )
     return tree, other
 

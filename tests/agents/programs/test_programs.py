@@ -314,10 +314,7 @@ def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
     ],
 )
 def test_the_check_says_what_is_wrong_and_where(
-    bots: Callable[..., str],
-    trick: str,
-    expected: str,
-    capsys: pytest.CaptureFixture[str],
+    bots: Callable[..., str], trick: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check-bot", "torus-small-v0", "--agent", f"exec:{bots(trick)}"]) == 1
     said = capsys.readouterr().out
