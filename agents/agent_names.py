@@ -136,8 +136,5 @@ def _check_name(name: str, text: str) -> None:
         letters = f"1 to {MOST_NAME} letters, digits, _, ., + and -, a letter or a digit first"
         raise InputError("name", letters, shown(text), "a path with = in it needs ./ in front")
     if name in AGENTS or name == HUMAN or name.endswith((WEIGHTS_SUFFIX, MODEL_SUFFIX)):
-        raise InputError("name", "another name", shown(text), f"{name!r} stands for {_meaning(name)}")
-
-
-def _meaning(name: str) -> str:
-    return "people" if name == HUMAN else "an agent of the package" if name in AGENTS else "a file"
+        meaning = "people" if name == HUMAN else "an agent of the package" if name in AGENTS else "a file"
+        raise InputError("name", "another name", shown(text), f"{name!r} stands for {meaning}")

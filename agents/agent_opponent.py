@@ -22,12 +22,7 @@ class AgentOpponent:
     """
 
     def __init__(self, agent: AnyAgent) -> None:
-        self.agent = agent
-
-    @property
-    def name(self) -> str:
-        """Return the agent's name."""
-        return self.agent.name
+        self.agent, self.name = agent, agent.name
 
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """Start the agent; a `ValueError` if it cannot play the game."""
@@ -43,11 +38,7 @@ class AgentOpponent:
 
 
 def as_opponent(agent: AnyAgent | str, game: Game | None = None) -> AgentOpponent:
-    """Return an agent, or the one of a spec such as "greedy" (`load`), as an opponent.
-
-    Args:
-        agent: the agent that plays.
-        game: the game to play; an agent that cannot play it is refused here instead of when games begin.
+    """Return an agent, or the one of a spec such as "greedy" (`load`), as an opponent in a game, if one is named.
 
     Raises:
         ValueError: as `load` says, or the agent cannot play the game.

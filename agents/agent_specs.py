@@ -60,24 +60,15 @@ class AgentSpec:
         return None if self.weights is None else ids_with_weights(self.weights)
 
     def make(self, text: str | None) -> AnyAgent:
-        """Return a new agent.
-
-        Args:
-            text: what stands after the name and a colon; None without a colon.
+        """Return a new agent of the text that follows its name and a colon, None without a colon.
 
         Raises:
             ValueError: `text` is not what `usage` says.
         """
         arguments = self._arguments(text)
-        default, at_once = (
-            f"cellgames.agents.{path}" if path and not path.startswith("cellgames.") else path
-            for path in (self.default, self.at_once)
-        )
-        made: AnyAgent
         if self.by_game:
-            made = by_game(self.name, *arguments, default=default, at_once=at_once)
-        else:
-            made = resolve(default)(*arguments)
+            return by_game(self.name, *arguments, default=self.default, at_once=self.at_once)
+        made: AnyAgent = resolve(self.default)(*arguments)
         return made
 
     def _arguments(self, text: str | None) -> list[int | Path | str]:
@@ -103,11 +94,8 @@ class AgentSpec:
 def by_game(name: str, *arguments: Any, default: Target = "", at_once: Target = "") -> AnyAgent:
     """Return the agent that is, in each game, the one that the game's plugin lists under this name.
 
-    Args:
-        name: a key of `GamePlugin.agents`.
-        arguments: arguments for the constructor of the game's agent.
-        default: target of what makes the agent for games that list none; "" refuses those games.
-        at_once: target that takes the place of `default` in games in which all players act at once; "" for none.
+    `arguments` are those of the game's agent, and `default` makes it for games that list none; "" refuses those games.
+    `at_once`, unless it is "", takes the place of `default` in games in which all players act at once.
     """
     from .base import ByGame
 
@@ -123,74 +111,78 @@ def by_game(name: str, *arguments: Any, default: Target = "", at_once: Target = 
     return ByGame(name, make)
 
 
+_HERE = "cellgames.agents"
+
 AGENTS: dict[str, AgentSpec] = {
     spec.name: spec
     for spec in (
         AgentSpec(
             "random",
             "any legal action with equal chance; random whole turns in some games",
-            "playouts.random_agent:RandomAgent",
+            f"{_HERE}.playouts.random_agent:RandomAgent",
             True,
         ),
         AgentSpec("greedy", "looks one move ahead, with a score made for the game", by_game=True),
         AgentSpec(
             "rollout:N",
             "N random playouts a move, most for the best candidates",
-            "playouts.rollout_agent:RolloutAgent",
+            f"{_HERE}.playouts.rollout_agent:RolloutAgent",
             True,
         ),
         AgentSpec(
-            "amaf:N", "N random playouts a move, each of which values all its actions", "playouts.amaf:AmafAgent"
+            "amaf:N",
+            "N random playouts a move, each of which values all its actions",
+            f"{_HERE}.playouts.amaf:AmafAgent",
         ),
         AgentSpec(
             "mcts:N",
             "tree search, N simulations a move with random playouts (UCT; regret matching where all act at once)",
-            "search.search_agent:mcts",
+            f"{_HERE}.search.search_agent:mcts",
             True,
-            "simultaneous.joint_agent:mcts",
+            f"{_HERE}.simultaneous.joint_agent:mcts",
         ),
         AgentSpec(
             "gumbel:N[:FILE]",
             "tree search, N simulations a move, by a network (Gumbel AlphaZero)",
-            "search.search_agent:gumbel_alphazero",
+            f"{_HERE}.search.search_agent:gumbel_alphazero",
             True,
             weights=SEARCH_WEIGHTS,
         ),
         AgentSpec(
             "trained",
             "the trained agent of the package: a network that learned by self-play, or evolved designs",
-            "networks.trained:trained",
+            f"{_HERE}.networks.trained:trained",
             weights=WEIGHTS,
         ),
         AgentSpec(
             "exec:COMMAND",
             "a program in any language, such as exec:./mybot, which speaks the protocol of docs/bots.md",
-            "programs.program_agent:ProgramAgent",
+            f"{_HERE}.programs.program_agent:ProgramAgent",
         ),
         AgentSpec(
             "gtp:COMMAND",
             "a GTP engine, such as gtp:./engine, in games of two players in turns",
-            "programs.gtp_agent:GtpAgent",
+            f"{_HERE}.programs.gtp_agent:GtpAgent",
         ),
         AgentSpec(
             "llm:MODEL",
             "a language model of the server that OPENAI_BASE_URL names, see docs/language_models.md",
-            "language_models.language_model_agent:LanguageModelAgent",
+            f"{_HERE}.language_models.language_model_agent:LanguageModelAgent",
         ),
         AgentSpec(
             "isolated:AGENT",
             "another agent, such as isolated:my_bots:MyBot, in a process of its own",
-            "programs.isolation:Isolated",
+            f"{_HERE}.programs.isolation:Isolated",
         ),
         AgentSpec(
             "sandboxed:AGENT",
             "the same, without network, and with files that it can only read; needs bubblewrap",
-            "programs.isolation:Sandboxed",
+            f"{_HERE}.programs.isolation:Sandboxed",
         ),
         AgentSpec(
             "mixed:SHARE:AGENT",
             "another agent that plays a share of its moves at random, such as mixed:0.3:greedy",
-            "mixed:mixed",
+            f"{_HERE}.mixed:mixed",
         ),
         *(AgentSpec(*arguments) for arguments in additions().agents),
         AgentSpec(

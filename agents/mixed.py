@@ -51,13 +51,7 @@ def _make(share: float, spec: str, game: Game) -> AnyAgent:
 
 
 class _Mixed(BaseAgent):
-    """An agent that plays some moves at random and the others as another one does.
-
-    Args:
-        share: chance of each move to be random.
-        agent: the other agent.
-        parts: True if that agent can be asked about some of its games only, since it remembers nothing of them.
-    """
+    """An agent that plays a share of its moves at random; with `parts` another one is asked about the others only."""
 
     def __init__(self, share: float, agent: Any, *, parts: bool) -> None:
         super().__init__()
@@ -87,9 +81,8 @@ class MixedAgent(_Mixed):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions, as in `Agent.act`."""
 
-        def ask(rows: Tensor) -> Tensor:
-            answer: Tensor = self._agent.act(observation[rows], action_mask[rows], env_ids[rows], generator)
-            return answer
+        def ask(rows: Tensor) -> Any:
+            return self._agent.act(observation[rows], action_mask[rows], env_ids[rows], generator)
 
         return self._mix(action_mask, generator, ask)
 
@@ -100,9 +93,5 @@ class MixedSearcher(_Mixed):
     def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions, as in `StateAgent.act_on_state`."""
         assert self._game is not None
-
-        def ask(rows: Tensor) -> Tensor:
-            answer: Tensor = self._agent.act_on_state(state[rows], env_ids[rows], generator)
-            return answer
-
-        return self._mix(self._game.legal_actions(state), generator, ask)
+        mask = self._game.legal_actions(state)
+        return self._mix(mask, generator, lambda rows: self._agent.act_on_state(state[rows], env_ids[rows], generator))

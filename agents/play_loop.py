@@ -19,8 +19,8 @@ from cellgames.envs.core.state import S
 from cellgames.utils.errors import InputError, check_at_least
 
 from .base import AnyAgent, draw_seeds, takes_states
-from .forfeits import Failure, Faults, select_or_fail, start_or_fail
-from .selection import select
+from .forfeits import Failure, Faults
+from .selection import select, start
 from .time_control import Clocks, TimeControl
 
 
@@ -79,26 +79,19 @@ def play(
     """
     info, device, batch = game.info, seeds.device, len(seeds)
     seats = seats.to(device)
-    _check_arguments(game, agents, seats, batch, generators)
-    trailing = game.info.action_shape
+    _check_arguments(game, agents, seats, generators)
     if opening is not None:
         opening = opening.to(device)
-        _check_opening(game, opening, batch, trailing)
+        _check_opening(game, opening, batch)
     for agent in agents:
         takes_states(agent, game)
     state = game.init(seeds)
     failures: dict[int, Failure] = {}
     faults = Faults() if forfeits else None
     clocks = Clocks(forfeits) if isinstance(forfeits, TimeControl) else None
-
-    def start(index: int, players: Tensor, env_ids: Tensor) -> None:
-        if faults is None:
-            agents[index].start(game, players, env_ids)
-        else:
-            start_or_fail(agents[index], game, players, env_ids, faults)
-
     seating = Seating(game, seats)
-    seating.deal(torch.arange(batch, device=device), seats, start)
+    new = torch.arange(batch, device=device)
+    seating.deal(new, seats, lambda index, places, env_ids: start(agents[index], game, places, env_ids, faults))
     if faults:
         state = _stopped(state, failures, faults, 0)
     if on_turn is not None:
@@ -108,7 +101,7 @@ def play(
         turn = len(record)
         if turn > info.max_turns:
             raise RuntimeError(f"{game.id}: games should end after {info.max_turns} turns, but one goes on")
-        actions = torch.full((batch, *trailing), -1, dtype=torch.int64, device=device)
+        actions = torch.full((batch, *info.action_shape), -1, dtype=torch.int64, device=device)
         waiting = ~done
         forced = opening is not None and turn < opening.shape[1]
         if opening is not None and forced:
@@ -118,9 +111,9 @@ def play(
         faults = Faults() if forfeits else None
         env_ids, players = seating.to_move(state, waiting)
         for index, rows in seating.by_player(env_ids, players):
-            places = (env_ids[rows], players[rows]) if info.simultaneous else (env_ids[rows],)
-            question = (agents[index], game, state, env_ids[rows], generators[index], players[rows])
-            actions[places] = select(*question) if faults is None else select_or_fail(*question, faults, clocks)
+            who, seat = env_ids[rows], players[rows]
+            chosen = select(agents[index], game, state, who, generators[index], seat, faults, clocks)
+            actions[(who, seat) if info.simultaneous else who] = chosen
         if faults:
             state = _stopped(state, failures, faults, turn)
             actions[state.done] = -1
@@ -136,7 +129,7 @@ def play(
         env_ids = torch.tensor(list(failures), device=device)
         state = state.replace(truncated=state.truncated.index_fill(0, env_ids, False))
     _tell_results(game, agents, seats, state, failures)
-    actions = torch.stack(record) if record else seeds.new_empty((0, batch, *trailing))
+    actions = torch.stack(record) if record else seeds.new_empty((0, batch, *info.action_shape))
     return Played(actions, state.turn.long(), state, failures, clocks)
 
 
@@ -144,14 +137,14 @@ def _tell_results(
     game: Game, agents: Sequence[AnyAgent], seats: Tensor, state: State, failures: Mapping[int, Failure]
 ) -> None:
     """Tell agents with a method `finish` how games have ended; who failed has lost to the others."""
-    told = {index: agent for index, agent in enumerate(agents) if hasattr(agent, "finish")}
+    told = [(index, agent) for index, agent in enumerate(agents) if hasattr(agent, "finish")]
     if not told:
         return
     outcomes = game.outcome(state).long()
     for env_id, failure in failures.items():
         outcomes[env_id] = WIN if game.info.num_players == 2 else DRAW
         outcomes[env_id, list(failure.seats)] = LOSS
-    for index, agent in told.items():
+    for index, agent in told:
         env_ids, players = (seats == index).nonzero().unbind(1)
         agent.finish(players, env_ids, outcomes[env_ids, players])
 
@@ -164,19 +157,20 @@ def _stopped(state: S, failures: dict[int, Failure], faults: Faults, turn: int) 
 
 
 def _check_arguments(
-    game: Game, agents: Sequence[AnyAgent], seats: Tensor, batch: int, generators: Sequence[torch.Generator]
+    game: Game, agents: Sequence[AnyAgent], seats: Tensor, generators: Sequence[torch.Generator]
 ) -> None:
-    shape = (batch, game.info.num_players)
+    shape = (len(seats), game.info.num_players)
     if tuple(seats.shape) != shape or seats.dtype != torch.int64:
         raise InputError("seats", f"int64 [B, P] = {list(shape)}", f"{seats.dtype} {list(seats.shape)}", where=game.id)
-    if batch and not bool(((seats >= 0) & (seats < len(agents))).all()):
+    if len(seats) and not bool(((seats >= 0) & (seats < len(agents))).all()):
         raise InputError("seats", f"indices of {len(agents)} agents", f"{int(seats.min())} to {int(seats.max())}")
     if len(generators) != len(agents) or len({id(generator) for generator in generators}) != len(agents):
         got = "the same one twice" if len(generators) == len(agents) else len(generators)
         raise InputError("generators", f"one of its own for each of {len(agents)} agents", got)
 
 
-def _check_opening(game: Game, opening: Tensor, batch: int, trailing: tuple[int, ...]) -> None:
+def _check_opening(game: Game, opening: Tensor, batch: int) -> None:
+    trailing = game.info.action_shape
     if opening.ndim != 2 + len(trailing) or len(opening) != batch or tuple(opening.shape[2:]) != trailing:
         wanted = ", ".join(map(str, (batch, "T0", *trailing)))
         raise InputError("opening", f"shape [{wanted}]", list(opening.shape), where=game.id)
@@ -226,16 +220,12 @@ def random_openings(game: Game, count: int, plies: int, generator: torch.Generat
 def _random_envs(game: Game, count: int, plies: int, generator: torch.Generator) -> Tensor:
     """Play at random in `count` environments; return the actions of those that go on, [L, plies, ...]."""
     state: State = game.init(draw_seeds(count, generator))
-    record: list[Tensor] = []
+    record = [torch.empty((count, 0, *game.info.action_shape), dtype=torch.int64, device="cpu")]
     for _ in range(plies):
-        record.append(game.random_actions(state, generator))
-        state = game.step(state, record[-1], checked=False)
-    stacked = (
-        torch.stack(record, dim=1)
-        if record
-        else torch.empty((count, 0, *game.info.action_shape), dtype=torch.int64, device="cpu")
-    )
-    return stacked[~state.done]
+        actions = game.random_actions(state, generator)
+        record.append(actions[:, None])
+        state = game.step(state, actions, checked=False)
+    return torch.cat(record, 1)[~state.done]
 
 
 def moves(game: Game, played: Played, env_id: int) -> list[str]:

@@ -48,13 +48,12 @@ class PolicyAgent(BaseAgent):
         """
         observations = np.array(observation.numpy(force=True))
         masks = action_mask.numpy(force=True).astype(np.int8)
-        several = self._nvec is not None and len(self._nvec) > 1
-        bounds = np.cumsum(self._nvec)[:-1] if several and self._nvec is not None else ()
-        shape = (len(self._nvec),) if several and self._nvec is not None else ()
+        nvec = self._nvec or action_mask.shape[1:]
+        shape = (len(nvec),) if len(nvec) > 1 else ()
         chosen: list[Tensor] = []
         failures: dict[int, Exception] = {}
         for row, (seen, mask) in enumerate(zip(observations, masks, strict=True)):
-            given = tuple(np.split(mask, bounds)) if several else mask
+            given = tuple(np.split(mask, np.cumsum(nvec)[:-1])) if shape else mask
             try:
                 chosen.append(self._number(self._policy({"observation": seen, "action_mask": given}), shape))
             except Exception as error:

@@ -1,11 +1,13 @@
-"""Asking an agent for actions, and checking what it gives.
+"""Starting agents, asking them for actions, and checking what they give.
 
 Letters: `L` games that wait for an agent, `A` actions (mask width), `K` components of an action, `B` games.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -15,8 +17,30 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.actions import ActionsError, as_actions
 from cellgames.utils.errors import InputError, shown
 
-from .base import AnswerError, AnyAgent, acting, draw_seeds, takes_states
+from .base import AnswerError, AnyAgent, PartialAnswerError, acting, draw_seeds, takes_states
+from .forfeits import MACHINES_FAULT, Faults, reason_of, told, too_large
+from .time_control import Clocks
 from .views import Views, takes_views
+
+_WANTED = {
+    "type": "must give a tensor of actions, got {got}; cellgames.agents.PolicyAgent wraps a function of an observation",
+    "dtype": "must give whole numbers, got {got}",
+    "shape": "must give one action a game, {shape}, got {got}",
+    "layout": "must give a dense tensor with numbers in memory, got {got}",
+}
+"""Descriptions of a valid answer and of the one that was given, by `ActionsError.fault`."""
+
+
+def start(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor, faults: Faults | None = None) -> None:
+    """Start an agent in games that begin, as `Agent.start` does; if it fails, all of them are added to `faults`."""
+    try:
+        agent.start(game, players.clone(), env_ids.clone())
+    except MACHINES_FAULT as error:
+        raise too_large(agent, error) from error
+    except Exception as error:
+        if faults is None:
+            raise
+        faults.add(env_ids, players, *told(error))
 
 
 def select(
@@ -26,6 +50,8 @@ def select(
     env_ids: Tensor,
     generator: torch.Generator,
     players: Tensor | None = None,
+    faults: Faults | None = None,
+    clocks: Clocks | None = None,
 ) -> Tensor:
     """Ask an agent for its actions, and check them.
 
@@ -33,132 +59,91 @@ def select(
         agent: asked once, by `act_on_state`, `act_on_views` or `act`.
         game: the rules.
         state: all games of the batch, [B].
-        env_ids: int64 [L], the unfinished games to ask about.
+        env_ids: int64 [L], ascending, the unfinished games to ask about.
         generator: consumed by the agent.
         players: int64 [L], the seats to act. Games in turns need none: it is whose turn it is.
+        faults: gets the games in which the agent fails; without it such a game raises an error.
+        clocks: clocks of the games, with `faults` only. The agent is then asked about one game after the other, and
+            fails where its time runs out. A program is ended then; another agent is waited for.
 
     Returns:
-        int64 [L], or [L, K], legal, on the state's device.
+        int64 [L], or [L, K], legal, on the state's device; -1 where the agent failed.
 
     Raises:
         ValueError: names agent, env, action and reason if an action is not legal; the agent cannot play this
             kind of game.
     """
-    asked = question(agent, game, state, env_ids, generator, players)
+    info, agent = game.info, acting(agent, game)
+    part = state[env_ids]  # a copy: what agents do to their arguments stays with them
+    if info.simultaneous and players is None:
+        raise InputError("players", "players, since all seats act at once", None, where=game.id)
+    players = part.current_player if players is None or not info.simultaneous else players
+    if clocks is not None and len(env_ids) > 1:
+        alone = zip(env_ids.split(1), players.split(1), strict=True)
+        return torch.cat([select(agent, game, state, one, generator, seat, faults, clocks) for one, seat in alone])
+    mask = game.legal_actions(part)
+    if info.simultaneous:
+        mask = mask[torch.arange(len(env_ids), device=state.device), players]
+    if clocks is not None:
+        clocks.start(int(env_ids), int(players))
+        if hasattr(agent, "clock"):  # it wants to know, and keeps to it
+            agent.clock = clocks.face(int(env_ids), int(players))
+    ask = _call(agent, game, part, env_ids, players, mask, generator)
+    shape, troubles = (len(env_ids), *info.action_shape[info.simultaneous :]), list[tuple[list[int], str, str]]()
+    began = perf_counter()
     try:
-        actions = asked.answer(generator)
-    except AnswerError as error:
-        raise ValueError(f"agent {shown(asked.agent.name)} {error}") from error.__cause__
-    wrong = asked.illegal(actions)
-    if wrong.any():
-        row, component = wrong.nonzero()[0].tolist()
-        action, reason = asked.why_illegal(actions, row, component)
-        part = f", component {component}" if len(game.info.action_nvec) > 1 else ""
-        raise ValueError(
-            f"agent {shown(asked.agent.name)} chose illegal action {action} as "
-            f"{game.info.players[int(asked.players[row])]} in env {int(env_ids[row])} of {game.id}{part}: {reason}"
-        )
+        actions = as_actions(ask(), shape, state.device)
+    except MACHINES_FAULT as error:
+        raise too_large(agent, error) from error
+    except Exception as error:
+        if isinstance(error, ActionsError):
+            error = AnswerError(_WANTED[error.fault].format(got=error.got, shape=list(shape)))
+        if faults is None:
+            if isinstance(error, AnswerError):
+                raise ValueError(f"agent {shown(agent.name)} {error}") from error.__cause__
+            raise
+        if isinstance(error, PartialAnswerError):
+            actions, troubles = error.actions, [([row], reason_of(why), "") for row, why in error.failures.items()]
+        else:
+            actions, troubles = env_ids.new_full(shape, -1), [(list(range(len(env_ids))), *told(error))]
+    seconds = perf_counter() - began
+    failed = {row for rows, *_ in troubles for row in rows}
+    for row, component, action in _illegal(game, mask, actions):
+        if row not in failed:
+            reason = game.why_illegal(part[row], int(players[row]), component, action)
+            if faults is None:
+                which = f", component {component}" if len(info.action_nvec) > 1 else ""
+                where = f"{info.players[int(players[row])]} in env {int(env_ids[row])} of {game.id}{which}"
+                raise ValueError(f"agent {shown(agent.name)} chose illegal action {action} as {where}: {reason}")
+            troubles.append(([row], reason_of(f"illegal action {action}: {reason}"), ""))
+    if clocks is not None and (late := clocks.charge(int(env_ids), int(players), seconds)):
+        troubles.insert(0, ([0], late, ""))  # which is told before what else is wrong
+    if faults is not None and troubles:
+        actions = actions.clone()
+        for rows, reason, trace in troubles:
+            faults.add(env_ids[rows], players[rows], reason, trace)
+            actions[rows] = -1
     return actions
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
-    """One call of an agent's `act_on_state`, `act_on_views` or `act`, and the checks of its answer.
-
-    Attributes:
-        agent: the agent to ask.
-        game: the rules.
-        state: the `L` games, with their true seeds.
-        env_ids: int64 [L], as in `select`.
-        players: int64 [L], the seats to act.
-        mask: bool [L, A], of these seats.
-        seeds: int64 [L], shown instead of the true ones to an agent that gets states of a game of chance; else None.
-        on_state: True if the agent is asked by `act_on_state`.
-        on_views: True if it is asked by `act_on_views`.
-    """
-
-    agent: AnyAgent
-    game: Game
-    state: State
-    env_ids: Tensor
-    players: Tensor
-    mask: Tensor
-    seeds: Tensor | None
-    on_state: bool
-    on_views: bool = False
-
-    def answer(self, generator: torch.Generator) -> Tensor:
-        """Ask the agent, with copies of everything.
-
-        Returns:
-            int64 [L], or [L, K], on the games' device. Legality is not checked.
-
-        Raises:
-            AnswerError: the answer is something else.
-        """
-        agent: Any = self.agent
-        env_ids = self.env_ids.clone()
-        if self.on_state:
-            state = self.state.clone()
-            if self.seeds is not None:
-                state = state.replace(seed=self.seeds)
-            actions = agent.act_on_state(state, env_ids, generator)
-        elif self.on_views:
-            views = Views(self.game, self.state, self.players, self.mask.clone())
-            actions = agent.act_on_views(views, env_ids, generator)
-        else:
-            actions = agent.act(self.game.observe(self.state, self.players), self.mask.clone(), env_ids, generator)
-        nvec = self.game.info.action_nvec
-        shape = (len(self.env_ids),) if len(nvec) == 1 else (len(self.env_ids), len(nvec))
-        try:
-            return as_actions(actions, shape, self.state.device)
-        except ActionsError as error:
-            raise AnswerError(_wanted(error, shape)) from None
-
-    def illegal(self, actions: Tensor) -> Tensor:
-        """Return a mask of the illegal components of an answer, bool [L, K]."""
-        parts = actions.view(len(self.env_ids), len(self.game.info.action_nvec))
-        return ~self.game.info.admits(self.mask, parts)
-
-    def why_illegal(self, actions: Tensor, row: int, component: int) -> tuple[int, str]:
-        """Return an illegal action and the reason."""
-        action = int(actions.view(len(self.env_ids), -1)[row, component])
-        return action, self.game.why_illegal(self.state[row], int(self.players[row]), component, action)
+def _call(
+    agent: Any, game: Game, part: State, env_ids: Tensor, players: Tensor, mask: Tensor, generator: torch.Generator
+) -> Callable[[], Any]:
+    """Return the call of the agent's method, with copies of everything, and in games of chance with other seeds."""
+    if takes_states(agent, game):
+        seen = part.clone()
+        if game.info.stochastic:
+            seen = seen.replace(seed=draw_seeds(len(env_ids), generator, part.device))
+        return partial(agent.act_on_state, seen, env_ids.clone(), generator)
+    if takes_views(agent):
+        return partial(agent.act_on_views, Views(game, part, players, mask.clone()), env_ids.clone(), generator)
+    return partial(agent.act, game.observe(part, players), mask.clone(), env_ids.clone(), generator)
 
 
-def _wanted(error: ActionsError, shape: tuple[int, ...]) -> str:
-    """Return descriptions of a valid answer and of this one."""
-    if error.fault == "type":
-        return (
-            f"must give a tensor of actions, got {error.got}; "
-            "cellgames.agents.PolicyAgent wraps a function of one observation"
-        )
-    if error.fault == "dtype":
-        return f"must give whole numbers, got {error.got}"
-    if error.fault == "shape":
-        return f"must give one action a game, {list(shape)}, got {error.got}"
-    return f"must give a dense tensor with numbers in memory, got {error.got}"
-
-
-def question(
-    agent: AnyAgent,
-    game: Game,
-    state: State,
-    env_ids: Tensor,
-    generator: torch.Generator,
-    players: Tensor | None = None,
-) -> Question:
-    """Return the question that `select` asks, with the same arguments; seeds of games of chance are drawn here."""
-    info = game.info
-    agent = acting(agent, game)
-    part = state[env_ids]  # a copy: what agents do to their arguments stays with them
-    mask = game.legal_actions(part)
-    if info.simultaneous:
-        if players is None:
-            raise InputError("players", "players, since all seats act at once", None, where=game.id)
-        mask = mask[torch.arange(len(env_ids), device=state.device), players]
-    else:
-        players = part.current_player
-    on_state, on_views = takes_states(agent, game), takes_views(agent)
-    seeds = draw_seeds(len(env_ids), generator, state.device) if on_state and info.stochastic else None
-    return Question(agent, game, part, env_ids, players, mask, seeds, on_state, on_views)
+def _illegal(game: Game, mask: Tensor, actions: Tensor) -> Iterator[tuple[int, int, int]]:
+    """Yield each row with an illegal action, the first component at fault, and the choice there."""
+    parts = actions.view(len(mask), len(game.info.action_nvec))
+    wrong = ~game.info.admits(mask, parts)
+    for row in wrong.any(1).nonzero().squeeze(1).tolist():
+        component = int(wrong[row].int().argmax())
+        yield row, component, int(parts[row, component])

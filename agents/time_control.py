@@ -48,14 +48,9 @@ class TimeControl:
         return cls(budget, increment, math.inf if move_time is None else move_time)
 
     def __str__(self) -> str:
-        parts = []
-        if self.budget < math.inf:
-            parts.append(
-                f"{self.budget:g} s a game" + (f" and {self.increment:g} s more a move" * bool(self.increment))
-            )
-        if self.move < math.inf:
-            parts.append(f"{self.move:g} s a move")
-        return ", ".join(parts)
+        budget = f"{self.budget:g} s a game" + f" and {self.increment:g} s more a move" * bool(self.increment)
+        limits = {budget: self.budget, f"{self.move:g} s a move": self.move}
+        return ", ".join(text for text, limit in limits.items() if limit < math.inf)
 
 
 @dataclass

@@ -128,15 +128,3 @@ class ViewAgent(Protocol):
 def takes_views(agent: object) -> bool:
     """Return True if the agent is asked by `act_on_views`, since it has neither `act` nor `act_on_state`."""
     return hasattr(agent, "act_on_views") and not (hasattr(agent, "act") or hasattr(agent, "act_on_state"))
-
-
-def views_of(game: Game, state: State, players: Tensor, mask: Tensor) -> list[View]:
-    """Return the views of games.
-
-    Args:
-        game: the rules.
-        state: `L` games.
-        players: int64 [L], the seats to act.
-        mask: bool [L, A], of these seats.
-    """
-    return list(Views(game, state, players, mask))

@@ -227,7 +227,12 @@ class ClothEvaluator(TurnAgent):
     """
 
     def __init__(
-        self, network: ClothValues, *, candidates: int = CANDIDATES, considered: int = CONSIDERED, name: str = "values"
+        self,
+        network: ClothValues,
+        *,
+        candidates: int = CANDIDATES,
+        considered: int = CONSIDERED,
+        name: str = "values",
     ) -> None:
         super().__init__(name)
         check_at_least(1, candidates=candidates, considered=considered)

@@ -138,7 +138,12 @@ def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: R
 
 
 def draw_sequences(
-    game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor, held: Tensor | None = None
+    game: GridAdaptation,
+    seen: Seen,
+    players: Tensor,
+    remembered: Remembered,
+    seeds: Tensor,
+    held: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return sequences now and points so far, int64 [X, P] both; one's own places have no meaning.
 

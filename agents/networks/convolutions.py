@@ -237,7 +237,13 @@ def _native_trunk(
 
 @trunk_backward.native
 def _native_trunk_backward(
-    native: Library, gradient: Tensor, seen: Tensor, planes: Tensor, weights: Sequence[Tensor], wrap: bool, inward: bool
+    native: Library,
+    gradient: Tensor,
+    seen: Tensor,
+    planes: Tensor,
+    weights: Sequence[Tensor],
+    wrap: bool,
+    inward: bool,
 ) -> list[Tensor]:
     if planes.dtype != torch.float32:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows

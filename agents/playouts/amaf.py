@@ -48,7 +48,13 @@ class AmafAgent(PlayoutAgent):
 
     @staticmethod
     def _sample(
-        game: Game, state: State, rows: Tensor, width: int, value: Tensor, seen: Tensor, generator: torch.Generator
+        game: Game,
+        state: State,
+        rows: Tensor,
+        width: int,
+        value: Tensor,
+        seen: Tensor,
+        generator: torch.Generator,
     ) -> None:
         """Run one playout from each game of `rows` [X], added to value and seen [2, L * A]."""
         games = state[rows]

@@ -16,7 +16,11 @@ from torch import Tensor
 
 
 def best_arm(
-    count: Tensor, width: int, trials: int, attempt: Callable[[Tensor, Tensor], Tensor], generator: torch.Generator
+    count: Tensor,
+    width: int,
+    trials: int,
+    attempt: Callable[[Tensor, Tensor], Tensor],
+    generator: torch.Generator,
 ) -> Tensor:
     """Return the arm of each bandit that did best, int64 [L].
 

@@ -1,7 +1,10 @@
 """Search in games where all players act at once: matrix games, and trees whose nodes are matrix games."""
 
 from .joint_agent import JointSearchAgent as JointSearchAgent
-from .joint_search import JointResult as JointResult, RegretMatching as RegretMatching
+from .joint_search import (
+    JointResult as JointResult,
+    RegretMatching as RegretMatching,
+)
 from .matrix_games import (
     MatrixSolution as MatrixSolution,
     exploitability as exploitability,

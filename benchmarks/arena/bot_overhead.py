@@ -27,7 +27,7 @@ from cellgames.agents.programs import protocol
 from cellgames.agents.programs.isolation import Isolated
 from cellgames.agents.programs.process import BotProcess, Limits
 from cellgames.agents.programs.program_agent import ProgramAgent
-from cellgames.agents.views import views_of
+from cellgames.agents.views import Views
 from cellgames.envs.core import Game, seeds
 from cellgames.utils.report.model import Part, Table
 
@@ -65,7 +65,7 @@ def _program(folder: Path) -> str:
 def _exchange(command: str) -> float:
     """Return the microseconds of an exchange, without making the question."""
     state = TORUS.init(seeds(0, 1))
-    view = views_of(TORUS, state, state.current_player, TORUS.legal_actions(state))[0]
+    view = Views(TORUS, state, state.current_player, TORUS.legal_actions(state))[0]
     question = protocol.encoded(protocol.act(view, id=1, game=0, seed=1, ready=protocol.Ready()))
     process = BotProcess([command], Limits())
     process.exchange(protocol.encoded(protocol.hello(TORUS, Limits())), 10.0)
@@ -84,7 +84,7 @@ def _answer(command: str) -> float:
     agent.start(TORUS, torch.zeros(games, dtype=torch.int64), env_ids)
     start = perf_counter()
     for _ in range(QUESTIONS // games):
-        agent.act_on_views(views_of(TORUS, state, state.current_player, TORUS.legal_actions(state)), env_ids, chance)
+        agent.act_on_views(Views(TORUS, state, state.current_player, TORUS.legal_actions(state)), env_ids, chance)
     took = perf_counter() - start
     agent.close()
     return 1e6 * took / QUESTIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from cellgames.agents.language_models import chat_server, kept_answers
 from cellgames.agents.language_models.language_model_agent import LanguageModelAgent, ModelOptions
 from cellgames.agents.language_models.prompts import MoveError, question, read_answer, rules_text
 from cellgames.agents.language_models.spending import SPENDING
-from cellgames.agents.views import View, views_of
+from cellgames.agents.views import View, Views
 from cellgames.cli.main import main
 from cellgames.envs.core import Game
 
@@ -56,14 +56,14 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
         SPENDING.limit(None, None)
 
 
-def views(game: Game, count: int = 1) -> list[View]:
+def views(game: Game, count: int = 1) -> Views:
     state = game.init(torch.arange(count))
     mask = game.legal_actions(state)
     seats = torch.zeros(count, dtype=torch.int64)
-    return views_of(game, state, seats, mask[:, 0] if game.info.simultaneous else mask)
+    return Views(game, state, seats, mask[:, 0] if game.info.simultaneous else mask)
 
 
-def ask(agent: LanguageModelAgent, asked: list[View]) -> torch.Tensor:
+def ask(agent: LanguageModelAgent, asked: Sequence[View]) -> torch.Tensor:
     return agent.act_on_views(asked, torch.arange(len(asked)), torch.Generator().manual_seed(1))
 
 

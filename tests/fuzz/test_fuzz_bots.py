@@ -18,7 +18,7 @@ from cellgames.agents.programs import protocol
 from cellgames.agents.programs.process import Limits
 from cellgames.agents.programs.protocol import ProtocolError
 from cellgames.agents.programs.serving import serve
-from cellgames.agents.views import View, views_of
+from cellgames.agents.views import View, Views
 from cellgames.envs.core import seeds
 
 IDS = ("torus-small-v0", "grid-adaptation-small-v0")
@@ -40,7 +40,7 @@ def view(id: str) -> View:
     game = cellgames.make(id)
     state = game.init(seeds(0, 1))
     mask = game.legal_actions(state)
-    return views_of(game, state, torch.tensor([0]), mask[:, 0] if game.info.simultaneous else mask)[0]
+    return Views(game, state, torch.tensor([0]), mask[:, 0] if game.info.simultaneous else mask)[0]
 
 
 def read(line: bytes) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from cellgames.agents.language_models.prompts import question
 from cellgames.agents.programs import protocol
-from cellgames.agents.views import View, views_of
+from cellgames.agents.views import View, Views
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -26,7 +26,7 @@ Tell = Callable[[Any, Any, int], object]
 
 def _view(game: Game, state: State, player: int) -> View:
     mask = game.legal_actions(state)
-    (view,) = views_of(game, state, torch.tensor([player]), mask[:, player] if game.info.simultaneous else mask)
+    (view,) = Views(game, state, torch.tensor([player]), mask[:, player] if game.info.simultaneous else mask)
     return view
 
 

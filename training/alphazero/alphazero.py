@@ -270,7 +270,10 @@ def _by_surprise(improver: Improver, positions: Positions, weight: float, genera
 def _effort(arguments: AlphaZeroArguments) -> Effort:
     """Return the effort of the searches."""
     return Effort(
-        arguments.num_simulations, arguments.max_num_considered_actions, arguments.value_scale, arguments.solver_nodes
+        arguments.num_simulations,
+        arguments.max_num_considered_actions,
+        arguments.value_scale,
+        arguments.solver_nodes,
     )
 
 

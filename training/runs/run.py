@@ -46,7 +46,17 @@ from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
 from cellgames.utils.files import write_atomic
 
-from .checkpoints import AGENT, CHECKPOINT, FAILURE, Checkpoint, Interruption, check, prepare, restore, run_of
+from .checkpoints import (
+    AGENT,
+    CHECKPOINT,
+    FAILURE,
+    Checkpoint,
+    Interruption,
+    check,
+    prepare,
+    restore,
+    run_of,
+)
 from .interrupts import Interrupts, Stopped
 from .logs import RUN_METRICS, TIMING_METRICS, Logs, eval_metrics
 

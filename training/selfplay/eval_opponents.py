@@ -43,7 +43,12 @@ class Comparison:
 
 
 def compare(
-    game: Game, learner: AnyAgent, other: AnyAgent, games: int, seed: int, device: torch.device | str = "cpu"
+    game: Game,
+    learner: AnyAgent,
+    other: AnyAgent,
+    games: int,
+    seed: int,
+    device: torch.device | str = "cpu",
 ) -> Comparison:
     """Play pairs of games with the same opening and the same dice, but exchanged seats.
 

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.forfeits import Faults, reason_of, select_or_fail, start_or_fail
+from cellgames.agents.forfeits import Faults, reason_of
 from cellgames.agents.language_models.spending import RunStopped
+from cellgames.agents.selection import select, start
 from cellgames.agents.time_control import Clocks
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit
@@ -46,10 +47,10 @@ class AgentSeats:
         """Start the agents in a new game; return a forfeit if one fails."""
         faults = Faults()
 
-        def start(player: int, seats: Tensor, env_ids: Tensor) -> None:
-            start_or_fail(self._agents[player], self._game, seats, env_ids, faults)
+        def begin(player: int, seats: Tensor, env_ids: Tensor) -> None:
+            start(self._agents[player], self._game, seats, env_ids, faults)
 
-        self._seating.deal(torch.zeros(1, dtype=torch.int64, device="cpu"), self._seats, start)
+        self._seating.deal(torch.zeros(1, dtype=torch.int64, device="cpu"), self._seats, begin)
         return _forfeit(faults)
 
     def act(
@@ -75,7 +76,7 @@ class AgentSeats:
             message = f"ran out of time: it took more than {most:g} s of processor time for {what}"
             question = (agent, self._game, state, env_ids, chance, seats, faults, clocks)
             try:
-                return limited(most, lambda: select_or_fail(*question))
+                return limited(most, lambda: select(*question))
             except OutOfTimeError:
                 faults.add(env_ids, seats, message)
                 return torch.full((len(seats), *info.action_shape[info.simultaneous :]), -1, device="cpu")

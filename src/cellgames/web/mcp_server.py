@@ -21,7 +21,7 @@ from mcp.server.mcpserver import Image
 from mcp.server.mcpserver.exceptions import ToolError
 
 from cellgames.agents.language_models.prompts import legal_moves, position_text, read_move, rules_text
-from cellgames.agents.views import View, views_of
+from cellgames.agents.views import View, Views
 from cellgames.envs.core.raster import to_png
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
@@ -211,7 +211,7 @@ def _view(session: Session) -> View:
     game, own = session.game, session.people[0]
     mask = game.legal_actions(session.state)
     own_mask = mask[:, own] if game.info.simultaneous else mask
-    (view,) = views_of(game, session.state, torch.tensor([own], device="cpu"), own_mask)
+    (view,) = Views(game, session.state, torch.tensor([own], device="cpu"), own_mask)
     return view
 
 

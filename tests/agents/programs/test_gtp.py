@@ -18,7 +18,7 @@ from cellgames.agents.play_loop import play
 from cellgames.agents.programs.gtp_agent import GtpAgent
 from cellgames.agents.programs.gtp_server import COMMANDS, GtpServer, serve_gtp
 from cellgames.agents.time_control import TimeControl
-from cellgames.agents.views import views_of
+from cellgames.agents.views import Views
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.main import main
@@ -139,7 +139,7 @@ def test_moves_are_found_again_after_a_swap(moves: tuple[str, ...], id: str, fir
     told: list[str] = []
     for turn, name in enumerate(moves):
         if turn % 2 == first:
-            (view,) = views_of(game, state, state.current_player, game.legal_actions(state))
+            (view,) = Views(game, state, state.current_player, game.legal_actions(state))
             assert agent._moves_to(view, 0) == told
         action = game.string_to_action(name)
         if not game.legal_actions(state)[0, action]:

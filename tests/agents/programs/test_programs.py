@@ -226,7 +226,7 @@ def running(pid: int) -> bool:
 ARENA = """
 import sys, time, torch, cellgames
 from cellgames.agents.programs.program_agent import ProgramAgent
-from cellgames.agents.views import views_of
+from cellgames.agents.views import Views
 from cellgames.envs.core import seeds
 game = cellgames.make("torus-v0", size=2)
 agent = ProgramAgent(sys.argv[1])
@@ -235,7 +235,7 @@ print("started", flush=True)
 if sys.argv[2] == "thinks":
     state = game.init(seeds(0, 1))
     agent.start(game, torch.tensor([0]), torch.tensor([0]))
-    agent.act_on_views(views_of(game, state, torch.tensor([0]), game.legal_actions(state)), torch.tensor([0]),
+    agent.act_on_views(Views(game, state, torch.tensor([0]), game.legal_actions(state)), torch.tensor([0]),
                        torch.Generator())
 time.sleep(60)
 """

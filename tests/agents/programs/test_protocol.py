@@ -19,7 +19,7 @@ from cellgames.agents.programs import protocol
 from cellgames.agents.programs.process import Limits
 from cellgames.agents.programs.protocol import ProtocolError, Ready
 from cellgames.agents.programs.serving import serve
-from cellgames.agents.views import View, Views, views_of
+from cellgames.agents.views import View, Views
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.registry import REGISTRY
 
@@ -32,8 +32,8 @@ def view(game: Game, player: int = 0, plies: int = 2) -> View:
         state = game.step(state, game.random_actions(state, chance), checked=False)
     mask = game.legal_actions(state)
     if game.info.simultaneous:
-        return views_of(game, state, torch.tensor([player]), mask[:, player])[0]
-    return views_of(game, state, state.current_player, mask)[0]
+        return Views(game, state, torch.tensor([player]), mask[:, player])[0]
+    return Views(game, state, state.current_player, mask)[0]
 
 
 @pytest.mark.parametrize("id", SMALL)
