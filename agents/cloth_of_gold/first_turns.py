@@ -129,16 +129,10 @@ def opens(game: ClothOfGold, state: ClothState) -> Tensor:
 
 
 def opening_turns(game: ClothOfGold, state: ClothState, shapes: Tensor, seeds: Tensor) -> Tensor:
-    """Return first turns by designs.
+    """Return first turns by designs, int64 [L, K], as `TurnAgent.turns` does; -1 alone where no shape can be placed.
 
-    Args:
-        game: the rules.
-        state: `L` games in which a player's first turn begins.
-        shapes: int64 [L, S, W], cells of the designs, -1 for none.
-        seeds: int64 [L], of which the way is a function on the empty board.
-
-    Returns:
-        int64 [L, K], as `TurnAgent.turns` does; -1 alone where no shape can be placed.
+    In `L` games a player's first turn begins. `shapes`, int64 [L, S, W], are the cells of the designs, -1 for none; on
+    the empty board the way is a function of `seeds`, int64 [L].
     """
     count, rows = ways(game), torch.arange(len(state), device=state.device)
     way = chance.uniform_int(chance.draw(seeds, _WAY, torch.zeros_like(rows)), count)

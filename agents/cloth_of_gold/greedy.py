@@ -57,12 +57,8 @@ class ClothGreedy(TurnAgent):
 def best_bolts(game: ClothOfGold, state: ClothState, seeds: Tensor) -> Tensor:
     """Return the bolts after which the mover would lead by more if the round ran now: int64 [L], -1 for none.
 
-    Tried are the cells around which the most units would go, the opponent's less the mover's own.
-
-    Args:
-        game: the rules, with perks.
-        state: `L` games.
-        seeds: int64 [L], of the rounds' chance.
+    The cells are tried around which the most units would go, the opponent's less the mover's own. The chance of rounds
+    is that of `seeds`, int64 [L].
     """
     assert isinstance(game, ClothOfGoldWild)
     wild_state, rows = wild(state).replace(seed=seeds), torch.arange(len(state), device=state.device)
@@ -89,32 +85,20 @@ def best_bolts(game: ClothOfGold, state: ClothState, seeds: Tensor) -> Tensor:
 
 
 def proposals(game: ClothOfGold, state: ClothState, seeds: Tensor, drawn: int, kept: int) -> tuple[Tensor, Tensor]:
-    """Return the random turns that would be worth most if the round ran now, the best one first.
+    """Return the `kept` of `drawn` random turns that would be worth most if the round ran now, the best one first.
 
-    Args:
-        game: the rules.
-        state: `L` games.
-        seeds: int64 [L], of which the turns are a function.
-        drawn: turns for each game, as `random_turns` draws them with a border.
-        kept: `C`, how many of them to return.
-
-    Returns:
-        The turns, int64 [L, C, K], and their worth, float64 [L, C].
+    The turns, int64 [L, C, K], are a function of `seeds`, int64 [L]; the second result is their worth, float64 [L, C].
     """
     if game.random_rounds:
         state = state.replace(seed=seeds)  # dice of one's own
-    together = max(1, _WORLDS // (game.cells * drawn))
-    rows = torch.arange(len(state), device=state.device)
-    found = [_proposed(game, state[some], seeds[some], drawn, kept) for some in rows.split(together)]
+    together, found = max(1, _WORLDS // (game.cells * drawn)), []
+    for rows in torch.arange(len(state), device=state.device).split(together):
+        some = state[rows]
+        plans = random_turns(game, some, seeds[rows], drawn, border=True)
+        value, order = worth(game, some, forecast(game, some, plans)).sort(dim=1, descending=True, stable=True)
+        found.append((plans.take_along_dim(order[:, :kept, None], 1), value[:, :kept]))
     plans, value = map(torch.cat, zip(*found, strict=True))
     return plans, value
-
-
-def _proposed(game: ClothOfGold, state: ClothState, seeds: Tensor, drawn: int, kept: int) -> tuple[Tensor, Tensor]:
-    plans = random_turns(game, state, seeds, drawn, border=True)
-    value, order = worth(game, state, forecast(game, state, plans)).sort(dim=1, descending=True, stable=True)
-    order = order[:, :kept]
-    return plans[torch.arange(len(state), device=state.device)[:, None], order], value[:, :kept]
 
 
 def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:

@@ -25,8 +25,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
 from cellgames.utils.errors import check_at_least
 
-from .greedy import best_bolts, proposals
-from .turns import TurnAgent
+from .greedy import ClothGreedy, proposals
 
 _PATCH = 4  # rows and columns of cells that are one of the trunk's
 _FINE = 8  # channels at the size of the world
@@ -174,11 +173,7 @@ class ClothValues(Network[ClothOfGold]):
         return value
 
     def _ahead(self, worlds: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-        """Run a round without placements; return the units and the lead after it.
-
-        The units are int64 [2, S, N, L], one's own first. The lead is float [L, 3]: both sides' units, and the growth
-        of the lead.
-        """
+        """Return the units after a round without placements, int64 [2, S, N, L], and the leads, float [L, 3]."""
         game = self.game
         after = simulate(game.grid, worlds[:_KINDS], game.generations, game.neutral_rules)[:2]
         units = count(after).t().float()
@@ -213,7 +208,7 @@ def after_turns(game: ClothOfGold, state: ClothState, plans: Tensor) -> ClothSta
     return game.play_turn(state[rows], plans.flatten(0, 1))
 
 
-class ClothEvaluator(TurnAgent):
+class ClothEvaluator(ClothGreedy):
     """An agent that plays the turn that leads to the position of the highest value, or to the best end of the game.
 
     The player who places last so evaluates what the round has made of its turn, the other one what the opponent will
@@ -227,20 +222,11 @@ class ClothEvaluator(TurnAgent):
     """
 
     def __init__(
-        self,
-        network: ClothValues,
-        *,
-        candidates: int = CANDIDATES,
-        considered: int = CONSIDERED,
-        name: str = "values",
+        self, network: ClothValues, *, candidates: int = CANDIDATES, considered: int = CONSIDERED, name: str = "values"
     ) -> None:
-        super().__init__(name)
-        check_at_least(1, candidates=candidates, considered=considered)
-        self.network, self.candidates, self.considered = network, candidates, min(candidates, considered)
-
-    @override
-    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        return best_bolts(self.game, state, draw_seeds(len(state), generator, state.device))
+        super().__init__(name, candidates=candidates)
+        check_at_least(1, considered=considered)
+        self.network, self.considered = network, min(candidates, considered)
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:

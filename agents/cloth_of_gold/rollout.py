@@ -16,11 +16,11 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.utils.errors import check_at_least
 
-from .greedy import best_bolts
-from .turns import TurnAgent, random_turns
+from .greedy import ClothGreedy
+from .turns import random_turns
 
 
-class ClothRollout(TurnAgent):
+class ClothRollout(ClothGreedy):
     """An agent that plays the turn that does best in games finished by random turns.
 
     `playouts` in all are spent on each turn, by sequential halving among random turns of shapes. Their number is the
@@ -29,12 +29,8 @@ class ClothRollout(TurnAgent):
 
     def __init__(self, playouts: int, *, candidates: int = 64) -> None:
         check_at_least(1, playouts=playouts, candidates=candidates)
-        super().__init__(f"rollout:{playouts}")
-        self.playouts, self.candidates = playouts, affordable(playouts, candidates)
-
-    @override
-    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        return best_bolts(self.game, state, draw_seeds(len(state), generator, state.device))
+        super().__init__(f"rollout:{playouts}", candidates=affordable(playouts, candidates))
+        self.playouts = playouts
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
@@ -64,16 +60,7 @@ class ClothRollout(TurnAgent):
 
 
 def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:
-    """Play all games to their end by random turns; finished ones are dropped and cost nothing.
-
-    Args:
-        game: the rules.
-        state: `X` games, finished or not.
-        generator: consumed.
-
-    Returns:
-        int8 [X, 2], `Game.outcome`.
-    """
+    """Play `X` games to their end by random turns and return `Game.outcome`, int8 [X, 2]; the generator is consumed."""
 
     def turn(state: ClothState, places: Tensor) -> ClothState:
         seeds = draw_seeds(len(state), generator, state.device)

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.search.gumbel import GumbelSearch
-from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows
+from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows, unlike_results
 from cellgames.agents.search.tree_search import Search
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
@@ -24,7 +24,7 @@ from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, shown
 
 from .network import ClothEvaluator, ClothValues
-from .turn_search import CHOICES, WEIGHT, AnyTurnState, TurnGame, TurnSearch, TurnValues
+from .turn_search import CHOICES, WEIGHT, Root, TurnGame, TurnSearch, TurnValues
 
 _DRAWN = 4  # turns that are drawn for each candidate
 _ENDED = 2  # numbers that say what came of a turn: 1 if the game has ended, and the result
@@ -60,8 +60,7 @@ class TurnImprover(Improver):
     @override
     @classmethod
     def obstacles(cls, game: Game) -> list[str]:
-        low, high = game.info.reward_range
-        return [] if (low, high) == (-1.0, 1.0) else [f"rewards go from {low:g} to {high:g}"]
+        return unlike_results(game)
 
     @override
     def start(self, seats: Tensor, env_ids: Tensor) -> None:
@@ -74,10 +73,8 @@ class TurnImprover(Improver):
         begins = self._turns.begins(rows.env_ids)
         action = self._turns.act_on_state(rows.state, rows.env_ids, generator)
         policy = torch.zeros((len(action), self.candidates), dtype=torch.float32, device=action.device)
-        value, inputs = (
-            policy.new_zeros(len(action)),
-            torch.zeros((len(action), *self.inputs.shape), dtype=torch.int64, device=action.device),
-        )
+        value = policy.new_zeros(len(action))
+        inputs = torch.zeros((len(action), *self.inputs.shape), dtype=torch.int64, device=action.device)
         if begins.any():
             policy[begins], value[begins], inputs[begins] = self._turns.found
         return Improved(action, policy, value, inputs=inputs, decides=begins)
@@ -104,12 +101,7 @@ class TurnImprover(Improver):
 
 
 class _Turns(TurnSearch):
-    """An agent whose searches are kept for the network to learn from.
-
-    Attributes:
-        found: policy, float [L, C], value, float [L], and inputs, int64 [L, C, ...], of the last searches; the turn
-            that was chosen comes first.
-    """
+    """An agent that keeps the policies, [L, C], values and inputs of its last searches, the chosen turn first."""
 
     def __init__(self, network: ClothValues, effort: Effort, candidates: int) -> None:
         super().__init__("alphazero", effort.simulations)
@@ -127,29 +119,24 @@ class _Turns(TurnSearch):
     @override
     def _made(self, game: TurnGame) -> Search:
         self._ranking.start(make(game.id, **game.parameters), *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))
-        evaluator, considered = TurnValues(self._network), self._effort.considered
-        return GumbelSearch(
-            game, evaluator, self.simulations, considered=considered, noise=1.0, scale=self._effort.scale
-        )
+        evaluator, effort = TurnValues(self._network), self._effort
+        considered, scale = effort.considered, effort.scale
+        return GumbelSearch(game, evaluator, self.simulations, considered=considered, noise=1.0, scale=scale)
 
     @override
-    def _root(
-        self, game: TurnGame, state: ClothState, generator: torch.Generator
-    ) -> tuple[AnyTurnState, Tensor | None]:
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> Root:
         plans, worth, self._after = self._ranking.evaluate(state, generator)
         return game.offering(state, plans, WEIGHT * worth), worth
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         root, found = self._searched(state, generator)
-        mover, rows = state.current_player, torch.arange(len(state), device=state.device)
+        mover, rows, after = state.current_player, torch.arange(len(state), device=state.device), self._after
         policy = found.dense(found.policy.float(), CHOICES)[:, : self._candidates]
-        first = (
-            torch.zeros_like(policy).scatter(1, found.chosen[:, None], 1.0).argsort(dim=1, descending=True, stable=True)
-        )
-        boards, numbers = self.game.packed_observation(self._after, mover.repeat_interleave(self._candidates))
-        after = self._after
-        result = self.game.outcome(after).gather(1, mover.repeat_interleave(self._candidates)[:, None])
+        chosen = torch.zeros_like(policy).scatter(1, found.chosen[:, None], 1.0)
+        first, movers = chosen.argsort(dim=1, descending=True, stable=True), mover.repeat_interleave(self._candidates)
+        boards, numbers = self.game.packed_observation(after, movers)
+        result = self.game.outcome(after).gather(1, movers[:, None])
         ended = torch.stack((after.done.long(), torch.where(after.done, result.squeeze(1).long(), 0)), 1)
         inputs = torch.cat((boards.flatten(1), numbers.long(), ended), 1).unflatten(0, (len(state), -1))
         value = found.value.gather(1, mover[:, None]).squeeze(1).float()

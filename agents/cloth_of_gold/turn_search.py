@@ -61,20 +61,12 @@ class TurnState(ClothState):
 
 
 @dataclass(frozen=True, eq=False)
-class WildTurnState(WildState):
-    """The same for games with wild options.
-
-    Attributes:
-        plans: int64 [B, C, K].
-        logits: float32 [B, C].
-    """
-
-    plans: Tensor
-    logits: Tensor
+class WildTurnState(WildState, TurnState):
+    """The same for games with wild options."""
 
 
-AnyTurnState: TypeAlias = TurnState | WildTurnState
-"""States with turns to choose from."""
+Root: TypeAlias = tuple[TurnState, Tensor | None]
+"""Positions with the turns to search, and a network's values of the turns, float [L, C]."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ class TurnGame(ClothOfGold):
         turns = 2 * (self.max_rounds + self.initial_placement)
         return dataclasses.replace(super().info, action_nvec=(CHOICES,), max_turns=turns)
 
-    def offering(self, state: ClothState, plans: Tensor, logits: Tensor) -> AnyTurnState:
+    def offering(self, state: ClothState, plans: Tensor, logits: Tensor) -> TurnState:
         """Return games with turns to choose from, of which there may be fewer than `CHOICES`; see `TurnState`."""
         room = CHOICES - plans.shape[1]
         plans = torch.nn.functional.pad(plans, (0, 0, 0, room), value=-1)
@@ -97,14 +89,8 @@ class TurnGame(ClothOfGold):
         fields = {field.name: getattr(state, field.name) for field in dataclasses.fields(kind)}
         return made(**fields, plans=plans, logits=logits)
 
-    def proposing(self, state: ClothState, drawn: int = _DRAWN, kept: int = _KEPT) -> AnyTurnState:
-        """Return games with those turns to choose from that would be worth most if the round ran now.
-
-        Args:
-            state: the games; the turns are a function of their seeds.
-            drawn: turns that are drawn for each game.
-            kept: the best of them, `CHOICES` at most.
-        """
+    def proposing(self, state: ClothState, drawn: int = _DRAWN, kept: int = _KEPT) -> TurnState:
+        """Return games with the `kept` of `drawn` turns that would be worth most now, which follow from their seeds."""
         plans = torch.full((len(state), kept, self.most_units), -1, dtype=torch.int64, device=state.device)
         going = (~state.done).nonzero().squeeze(1)
         if len(going):
@@ -113,25 +99,20 @@ class TurnGame(ClothOfGold):
         return self.offering(state, plans, -_STEP * ranks)
 
     @override
-    def _step(self, state: ClothState, actions: Tensor) -> AnyTurnState:
-        assert isinstance(state, AnyTurnState)
+    def _step(self, state: ClothState, actions: Tensor) -> TurnState:
+        assert isinstance(state, TurnState)
         after = self.play_turn(state, state.plans[torch.arange(len(state), device=state.device), actions])
         return self.proposing(after.replace(seed=chance.next_seed(state.seed)))
 
     @override
     def _legal(self, state: ClothState) -> Tensor:
-        assert isinstance(state, AnyTurnState)
+        assert isinstance(state, TurnState)
         return state.logits > _NONE
 
 
 @dataclass(frozen=True)
 class WildTurnGame(TurnGame, ClothOfGoldWild):
     """The same for games with wild options."""
-
-
-def turn_game(game: Game) -> TurnGame:
-    """Return a game for tree searches."""
-    return (WildTurnGame if isinstance(game, ClothOfGoldWild) else TurnGame)(**game.parameters)
 
 
 WEIGHT = 12.5
@@ -150,7 +131,7 @@ class TurnValues:
     def __init__(self, network: ClothValues) -> None:
         self.network = network
 
-    def evaluate(self, game: Game, state: AnyTurnState, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game, state: TurnState, generator: torch.Generator) -> Evaluation:
         """Evaluate positions, as `Evaluator` does."""
         assert isinstance(game, TurnGame)
         mover = state.current_player
@@ -173,16 +154,15 @@ class TurnSearch(TurnAgent):
         """Return the search for a game."""
 
     @abstractmethod
-    def _root(
-        self, game: TurnGame, state: ClothState, generator: torch.Generator
-    ) -> tuple[AnyTurnState, Tensor | None]:
-        """Return the positions with the turns to search, and a network's values of the turns, float [L, C]."""
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> Root:
+        """Return the positions with turns to search."""
 
     @override
     def check_game(self, game: Game) -> None:
         super().check_game(game)
         if self._search is None or game.parameters != self._search.game.parameters:
-            self._search = self._made(turn_game(game))
+            kind = WildTurnGame if isinstance(game, ClothOfGoldWild) else TurnGame
+            self._search = self._made(kind(**game.parameters))
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
@@ -222,10 +202,7 @@ class TurnSearch(TurnAgent):
         return self._merged(root.plans, found)
 
     def _edges(self, plans: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the first action of each turn and its edge, int64 [L, C] each, for plans int64 [L, C, K].
-
-        Turns that begin with the same action are one edge, whose place is that of the first of them.
-        """
+        """Return the first action of each turn and its edge, the place of the first such turn: int64 [L, C] each."""
         first = torch.where(plans[:, :, 0] < 0, self.game.end_turn, plans[:, :, 0])
         return first, (first[:, :, None] == first[:, None, :]).int().argmax(2)
 
@@ -243,12 +220,12 @@ class TurnSearch(TurnAgent):
             lines=[[*(cell for cell in turn if cell >= 0), self.game.end_turn] for turn in best],
         )
 
-    def _searched(self, state: ClothState, generator: torch.Generator) -> tuple[AnyTurnState, SearchResult]:
+    def _searched(self, state: ClothState, generator: torch.Generator) -> tuple[TurnState, SearchResult]:
         search, root, _ = self._rooted(state, generator)
         parts = torch.arange(len(state), device=state.device).split(search.together(root))
         return root, SearchResult.cat([search.run(root[part], generator) for part in parts])
 
-    def _rooted(self, state: ClothState, generator: torch.Generator) -> tuple[Search, AnyTurnState, Tensor | None]:
+    def _rooted(self, state: ClothState, generator: torch.Generator) -> tuple[Search, TurnState, Tensor | None]:
         """Return the search, and what `_root` does, of positions with dice of the search's own."""
         search = self._search
         if search is None or not isinstance(search.game, TurnGame):
@@ -258,11 +235,7 @@ class TurnSearch(TurnAgent):
 
 
 class TurnUCT(TurnSearch):
-    """`mcts:N` over whole turns: UCT whose simulations end in playouts of random turns.
-
-    Args:
-        simulations: simulations of each search.
-    """
+    """`mcts:N` over whole turns: UCT whose simulations end in playouts of random turns."""
 
     def __init__(self, simulations: int) -> None:
         super().__init__(f"mcts:{simulations}", simulations)
@@ -272,20 +245,13 @@ class TurnUCT(TurnSearch):
         return UCTSearch(game, self.simulations)
 
     @override
-    def _root(
-        self, game: TurnGame, state: ClothState, generator: torch.Generator
-    ) -> tuple[AnyTurnState, Tensor | None]:
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> Root:
         kept = min(CHOICES, max(_LEAST, self.simulations // _SIMULATIONS))
         return game.proposing(state, CANDIDATES, kept), None
 
 
 class TurnGumbel(TurnSearch):
-    """`gumbel:N` over whole turns: Gumbel search among the turns that the network ranks first.
-
-    Args:
-        simulations: simulations of each search.
-        path: file of the weights; by default those that come with the package.
-    """
+    """`gumbel:N`: Gumbel search among the turns that a network ranks first, by default a shipped one."""
 
     def __init__(self, simulations: int, path: Path | None = None) -> None:
         super().__init__(f"gumbel:{simulations}", simulations)
@@ -301,8 +267,6 @@ class TurnGumbel(TurnSearch):
         return GumbelSearch(game, TurnValues(network), self.simulations)
 
     @override
-    def _root(
-        self, game: TurnGame, state: ClothState, generator: torch.Generator
-    ) -> tuple[AnyTurnState, Tensor | None]:
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> Root:
         plans, worth, _ = self._ranking.evaluate(state, generator)
         return game.offering(state, plans, WEIGHT * worth), worth

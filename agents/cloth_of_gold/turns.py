@@ -42,9 +42,8 @@ class TurnAgent(GameAgent[ClothOfGold]):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self._plans = torch.zeros(
-            (0, 0), dtype=torch.int64, device="cpu"
-        )  # [envs, K]: units still to be placed, -1 for none
+        # Units still to be placed, [envs, K], -1 for none, and whether there is a plan.
+        self._plans = torch.zeros((0, 0), dtype=torch.int64, device="cpu")
         self._planned = torch.zeros(0, dtype=torch.bool, device="cpu")
 
     @override
@@ -101,10 +100,6 @@ class TurnAgent(GameAgent[ClothOfGold]):
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         """Return turns for games in which one begins, or goes on after units that others chose.
 
-        Args:
-            state: `L` games.
-            generator: consumed.
-
         Returns:
             int64 [L, K], cells that may be filled one after the other, -1 for none; at least one where a unit can be
             placed and none has been.
@@ -127,12 +122,7 @@ class ClothRandom(TurnAgent):
 
 
 class ClothMixed(TurnAgent):
-    """An agent that plays a share of its turns at random, and the others as another agent does.
-
-    Args:
-        share: chance of each turn to be random.
-        agent: the other agent, which decides turn by turn, too.
-    """
+    """An agent that plays a share of its turns at random, and the others as another such agent does."""
 
     def __init__(self, share: float, agent: object) -> None:
         super().__init__("mixed")
@@ -160,35 +150,26 @@ class ClothMixed(TurnAgent):
 
 
 def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int, *, border: bool = False) -> Tensor:
-    """Return random turns of one to three shapes each.
+    """Return random turns of one to three shapes each, `C` = `count` for each game; they may repeat.
 
-    Args:
-        game: the rules.
-        state: `L` games.
-        seeds: int64 [L], of which the turns are a function.
-        count: `C`, how many for each game; they may repeat.
-        border: draw the first shape's place, in every other turn, within a few cells of the edge of the player's
-            territory, if there are such cells.
+    They are a function of `seeds`, int64 [L]. With `border` the place of the first shape is drawn, in every other turn,
+    within a few cells of the edge of the player's territory, if there are such cells.
 
     Returns:
         int64 [L, C, K], cells in an order in which they may be filled, -1 for none. A turn has a unit wherever one
         may be placed.
     """
     draw = _Draw(game, state, seeds, count)
-    draw.shape(_anchors(draw, border), 0)
+    anchors = draw.anywhere(draw.ground, 0)
+    if border:
+        edge = draw.edge()
+        at_edge = (draw.number % 2 == 1) & edge.flatten(1).any(1)[draw.rows]
+        anchors = torch.where(at_edge[:, None], draw.anywhere(edge, 0), anchors)
+    draw.shape(anchors, 0)
     for number in range(1, _SHAPES):
         draw.shape(draw.nearby(number) if number % 2 else draw.anywhere(draw.ground, number), number)
     draw.single_units()
     return draw.plans.view(len(state), count, game.most_units)
-
-
-def _anchors(draw: _Draw, border: bool) -> Tensor:
-    anchors = draw.anywhere(draw.ground, 0)
-    if not border:
-        return anchors
-    edge = draw.edge()
-    at_edge = (draw.number % 2 == 1) & edge.flatten(1).any(1)[draw.rows]
-    return torch.where(at_edge[:, None], draw.anywhere(edge, 0), anchors)
 
 
 class _Draw:

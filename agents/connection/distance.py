@@ -13,6 +13,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from cellgames.agents.playouts.halving import lots
 from cellgames.envs.connection.board_tables import cell_places, neighbours
 from cellgames.envs.connection.boards import Board
 from cellgames.envs.connection.game import ConnectionGame
@@ -55,10 +56,7 @@ def _potential(costs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 def greatest(values: Tensor, generator: torch.Generator) -> Tensor:
     """Return the place of the greatest value in each row, int64 [L]; a random one of several."""
     ties = values == values.amax(1, keepdim=True)
-    chance = torch.rand(values.shape, generator=generator, device=generator.device, dtype=torch.float32).to(
-        values.device
-    )
-    return chance.add_(1).where(ties, 0).argmax(1)
+    return (lots(values, generator) + 1).where(ties, 0).argmax(1)
 
 
 _CHUNK = 1 << 20  # bytes of walks that are relaxed together, so that they stay in a core's cache
@@ -124,10 +122,7 @@ def _search(layout: Board, seat: int, price: Tensor) -> Tensor:
         first, *more = (whole[other] for other in sides if other != side)
         onward[side] = first
         for other in more:  # both from one cell, which is counted once, and from there to any other
-            meeting = torch.where(price >= CLOSED, CLOSED, (first.int() + other - price).clamp(max=CLOSED)).to(
-                torch.uint8
-            )
-            onward[side] = _relaxed(meeting[:, None], price[:, None], near)[:, 0]
+            onward[side] = _relaxed(_through(first, other, price)[:, None], price[:, None], near)[:, 0]
     rest = torch.stack([onward[side] for side, _ in kinds], 1)
     return _through(single, rest, price[:, None]).permute(2, 1, 0)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -16,7 +15,7 @@ from cellgames.envs.core import Game, seeds
 from .distance import connection_costs, greatest, values
 
 
-class ConnectionGreedy(GameAgent):
+class ConnectionGreedy(GameAgent[ConnectionGame]):
     """An agent that wins at once if one stone does it, else stops an opponent who could, else plays by potentials.
 
     The potential of a cell counts all kinds of connections through it, by their costs (`connection_costs`,
@@ -37,8 +36,7 @@ class ConnectionGreedy(GameAgent):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each game, int64 [L]."""
-        game = cast(ConnectionGame, self.game)
-        cells = game.layout.cells
+        game, cells = self.game, self.game.layout.cells
         value = values(*connection_costs(game, observation), action_mask[:, :cells])
         if game.swap:
             value = _with_swap(game, value, action_mask)
@@ -63,5 +61,4 @@ def _openings(game: ConnectionGame) -> Tensor:
     """Return the potentials of the cells of an empty board, int64 [N]; the mean of a cell and its mirror image."""
     state = game.init(seeds(0, 1))
     costs = connection_costs(game, game.observe(state, 0))
-    worth = values(*costs, torch.ones((1, game.layout.cells), dtype=torch.bool, device="cpu"))[0]
-    return worth
+    return values(*costs, torch.ones((1, game.layout.cells), dtype=torch.bool, device="cpu"))[0]

@@ -16,7 +16,7 @@ from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game
 
 
-class ConnectionNetwork(Network):
+class ConnectionNetwork(Network[ConnectionGame]):
     """A network of convolutions on the planes of the board, with zeros beyond its edges.
 
     In Hex it always plays for Black's goal: White's positions are mirrored, which exchanges the goals, and its answers
@@ -26,9 +26,8 @@ class ConnectionNetwork(Network):
 
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
-        made = cast(ConnectionGame, game)
-        self._of_board = made.shape, made.tiling
-        self._swap = made.swap
+        made = self.game
+        self._of_board, self._swap = (made.shape, made.tiling), made.swap
         kinds = made.layout.kinds
         self.trunk = Trunk(3 * kinds + 1, size, wrap=False)
         self.policy = nn.Conv2d(size.channels, kinds, 1)

@@ -67,8 +67,10 @@ class ConnectionSearch:
         entries = 1 << (memory // _ENTRY).bit_length() - 1
         if table is None:
             self._table = np.zeros(entries * _ENTRY, np.uint8)
-        else:
-            self._table = table_file(table, _kind(game), entries, _ENTRY)
+        else:  # of a board, since the swap is no part of positions
+            board = {"shape": game.shape, "tiling": game.tiling, "size": game.size}
+            self._table = table_file(table, board, entries, _ENTRY)
+        self._arguments = self._rules.ctypes.data, self._table.ctypes.data, len(self._table) // _ENTRY
 
     def clear(self) -> None:
         """Empty the table."""
@@ -161,17 +163,11 @@ class ConnectionSearch:
             ValueError: a swap may follow, of which proofs know nothing.
         """
         if self.game.swap and int(state.turn) < 2:
-            raise InputError(
-                "swap", "False, or a position after the second turn, to prove it", True, where=self.game.id
-            )
+            raise InputError("swap", "False, or a position after the second turn", True, where=self.game.id)
         ((position, _),) = self._positions(state)
-        native, rules, table = self._native, self._rules.ctypes.data, self._table
-        size = len(table) // _ENTRY
-        return proof_moves(
-            lambda stop, room, moves: native.cellgames_connection_proof(
-                rules, table.ctypes.data, size, *map(_signed, position[:2]), position[2], stop, room, moves
-            )
-        )
+        start, stones = self._native.cellgames_connection_proof, map(_signed, position[:2])
+        arguments = *self._arguments, *stones, position[2]
+        return proof_moves(lambda stop, room, moves: start(*arguments, stop, room, moves))
 
     def _positions(self, state: ConnectionState) -> Iterator[tuple[tuple[int, int, int], int]]:
         """Yield the sets of the mover's and of the other's stones and the mover's seat, and the turns played."""
@@ -183,18 +179,10 @@ class ConnectionSearch:
     def _solve(self, own: int, other: int, seat: int, nodes: int) -> list[int]:
         """Return value, move, nodes, proof and disproof number."""
         found = np.zeros(5, np.int64)
-        sets = _signed(own), _signed(other)
-        table, size = self._table.ctypes.data, len(self._table) // _ENTRY
-        self._native.cellgames_connection_solve(
-            self._rules.ctypes.data, table, size, *sets, seat, nodes, found.ctypes.data
-        )
+        stones = _signed(own), _signed(other)
+        self._native.cellgames_connection_solve(*self._arguments, *stones, seat, nodes, found.ctypes.data)
         self.nodes += int(found[2])
         return [int(number) for number in found]
-
-
-def _kind(game: ConnectionGame) -> dict[str, Any]:
-    """Return the facts that a table depends on: the board, since the swap is no part of positions."""
-    return {"shape": game.shape, "tiling": game.tiling, "size": game.size}
 
 
 def _set(cells: Iterator[int]) -> int:

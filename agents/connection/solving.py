@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,23 +52,16 @@ def native_problem() -> str:
     return "" if library(torch.device("cpu")) is not None else status().problem or "it is turned off here"
 
 
-class Solver(Protocol):
-    """A search that solves positions one by one."""
-
-    def solve_each(self, state: Any, nodes: int) -> tuple[Tensor, Tensor]:
-        """Return values (1 the mover wins, -1 it loses, 0 undecided) and winning moves or -1: int64 [L] both."""
-
-
 _LOCK = Lock()  # solvers keep a table
 
 
-def solved(state: Any, asked: Tensor, solver: Callable[[], Solver], nodes: int) -> tuple[Tensor, Tensor]:
+def solved(state: Any, asked: Tensor, solver: Callable[[], Any], nodes: int) -> tuple[Tensor, Tensor]:
     """Return the winners of positions and winning moves, int64 [L] both: see `GamePlugin.search`.
 
     Args:
         state: positions that go on.
         asked: bool [L], the positions to solve; the others are left open, and all of them without native code.
-        solver: makes the solver of the game, or gives the one that there is.
+        solver: makes the solver of the game, or gives the one that there is; see its `solve_each`.
         nodes: searched at most for each position.
     """
     value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
@@ -82,7 +76,7 @@ _HEADER = 4096
 _TABLE_FORMAT = "cellgames torus table 1"
 
 
-def table_file(path: Path, kind: dict[str, int], entries: int, entry_bytes: int) -> NDArray[np.uint8]:
+def table_file(path: Path, kind: Mapping[str, object], entries: int, entry_bytes: int) -> NDArray[np.uint8]:
     """Return the table of a file as bytes; make a missing file with room for `entries` entries.
 
     A file that is there keeps its size.
@@ -106,9 +100,10 @@ def table_file(path: Path, kind: dict[str, int], entries: int, entry_bytes: int)
                 os.posix_fallocate(file.fileno(), 0, _HEADER + entries * entry_bytes)
             else:
                 file.truncate(_HEADER + entries * entry_bytes)
-    with path.open("rb") as file:
-        found = _head(file.read(_HEADER))
-    if found.get("format") != _TABLE_FORMAT:
+    found: Any = None
+    with path.open("rb") as file, suppress(ValueError):
+        found = json.loads(file.read(_HEADER))
+    if not isinstance(found, dict) or found.get("format") != _TABLE_FORMAT:
         raise ValueError(f"{path} is no table of such a search; name another file")
     if wrong := {name: value for name, value in kind.items() if found.get(name) != value}:
         had = ", ".join(f"{name} {found.get(name)}" for name in wrong)
@@ -119,14 +114,6 @@ def table_file(path: Path, kind: dict[str, int], entries: int, entry_bytes: int)
         raise ValueError(f"{path} is damaged: its length is not that of its table; remove it or name another file")
     _lock(path)
     return np.memmap(path, dtype=np.uint8, mode="r+", offset=_HEADER, shape=(size,))
-
-
-def _head(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 _LOCKS: dict[Path, int | None] = {}

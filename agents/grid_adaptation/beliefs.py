@@ -84,9 +84,8 @@ class History:
         self._public[env_ids[later], players[later], last] = seen.public.to(device)[later].to(torch.int16)
         known = self._sequence[env_ids, players]
         self._sequence[env_ids, players] = torch.where(known < 0, seen.sequence.to(device), known)
-        return Remembered(
-            self._public[env_ids, players].to(seen.public), self._sequence[env_ids, players].to(seen.sequence)
-        )
+        public = self._public[env_ids, players].to(seen.public)
+        return Remembered(public, self._sequence[env_ids, players].to(seen.sequence))
 
 
 def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
@@ -101,18 +100,13 @@ def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
 
 
 def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor) -> GridState:
-    """Return matches that look to players as they are seen, and as they remember them.
+    """Return matches that look to players as they are seen, and as they remember them, int64 [X] both.
 
     What is hidden is drawn: the others' sequences at the deal, any of those that are left in any order; flips, mostly
     as the public scores advise; how many reserve tiles were played and bought. Their points follow from the public
-    scores of the rounds; a round that nobody looked at is taken to be like the first that is known.
-
-    Args:
-        game: the rules.
-        seen: `X` observations in rounds, not in the voting step.
-        players: int64 [X], the seats that see them.
-        remembered: memories of the players, [X].
-        seeds: int64 [X]; a match depends on its own alone, and is drawn anew from another one.
+    scores of the rounds; a round that nobody looked at is taken to be like the first that is known. The observations
+    are of rounds, not of the voting step. A match depends on its own seed alone, int64 [X], and is drawn anew from
+    another one.
     """
     state = game.init(chance.draw(seeds, _SEED, torch.zeros_like(seeds)))
     sequence, points, _ = draw_sequences(game, seen, players, remembered, seeds)
@@ -138,12 +132,7 @@ def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: R
 
 
 def draw_sequences(
-    game: GridAdaptation,
-    seen: Seen,
-    players: Tensor,
-    remembered: Remembered,
-    seeds: Tensor,
-    held: Tensor | None = None,
+    game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor, held: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return sequences now and points so far, int64 [X, P] both; one's own places have no meaning.
 
@@ -209,10 +198,7 @@ _TRY = chance.USER + 60
 def placed_sequences(game: GridAdaptation, before: Tensor, after: Tensor) -> Tensor:
     """Return the sequences of which a tile was certainly placed in a round, bool [L, 8].
 
-    Args:
-        game: the rules.
-        before: the board before the round, as `Seen.planes`: int64 [4, W, L].
-        after: the same after it.
+    The boards before and after it are int64 [4, W, L], as `Seen.planes`.
     """
     grid, (tiles, *digits) = game.grid, before
     near = grid.neighbour_counts(tiles)
@@ -277,23 +263,15 @@ def likely_sequences(
     """Return draws of the others' sequences in this round before its flips, int64 [L, S, P - 1], by seats.
 
     Each is a draw from the prior of `determinize`, given the facts: the first of 16 that contradicts none of them,
-    or the one that contradicts fewest.
-
-    Args:
-        game: the rules.
-        seen: views of the players.
-        players: int64 [L], their seats.
-        remembered: memories of the players.
-        held: bool [L, R, 8], the result of `Witness.facts`.
-        seeds: int64 [L, S].
+    or the one that contradicts fewest. Seats are int64 [L], seeds int64 [L, S]; `held`, bool [L, R, 8], is the result
+    of `Witness.facts`.
     """
     draws = seeds.shape[1]
     tries = _TRIES if bool(held.any()) else 1
     lots = chance.draw(seeds[:, :, None], _TRY, torch.arange(tries, device=seeds.device))  # [L, S, tries]
     each = torch.arange(len(seen), device=seeds.device).repeat_interleave(draws * tries)
-    sequence, _, contradicted = draw_sequences(
-        game, seen[each], players[each], remembered[each], lots.flatten(), held[each]
-    )
+    known = seen[each], players[each], remembered[each]
+    sequence, _, contradicted = draw_sequences(game, *known, lots.flatten(), held[each])
     best = contradicted.view(-1, tries).argmin(1)  # the first one of the smallest
     chosen = sequence.view(-1, tries, game.players)[torch.arange(len(best), device=best.device), best]
     seats = torch.arange(game.players - 1, device=seeds.device)

@@ -10,6 +10,7 @@ Letters: `L` games, `G` or `J` joint moves, `P` players, `K` candidates, `N` spa
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -77,16 +78,14 @@ class MatchedOthers(KeenOthers):
         available = torch.ones_like(best, dtype=torch.bool)
         regret = torch.zeros_like(best, dtype=torch.float32)
         total = torch.zeros_like(regret)
-        prior = (
-            torch.arange(1, count + 1, device=best.device, dtype=torch.float32) ** -0.5
-        )  # better spaces are likelier at first
+        # Better spaces are likelier at first.
+        prior = torch.arange(1, count + 1, device=best.device, dtype=torch.float32) ** -0.5
         share = (prior / prior.sum()).expand_as(regret)
         for iteration in range(1, self.iterations + 1):
             at = torch.arange(self.joint_moves, device=seeds.device) + iteration * self.joint_moves
             lots = chance.draw(seeds[:, None], _WORLD, at)
-            others = sequence.gather(
-                1, chance.uniform_int(lots, guesses)[:, :, None].expand(-1, -1, self.game.players - 1)
-            )
+            drawn = chance.uniform_int(lots, guesses)[:, :, None].expand(-1, -1, self.game.players - 1)
+            others = sequence.gather(1, drawn)
             own = seen.sequence[:, None, None].expand(-1, self.joint_moves, 1)
             holders = torch.cat((own, others), 2)  # [L, J, P], oneself first
             worth = self._compared(seen, holders, self._joint(best, share, holders, lots), candidates)
@@ -111,14 +110,7 @@ class MatchedOthers(KeenOthers):
         return spaces
 
     def _compared(self, seen: Seen, holders: Tensor, spaces: Tensor, candidates: Tensor) -> Tensor:
-        """Return the worth of every player's candidates instead of its own move, float [L, J * P, K].
-
-        Args:
-            seen: own observation, decoded.
-            holders: int64 [L, J, P], the players' sequences.
-            spaces: int64 [L, J, P, 2], a joint move.
-            candidates: boards [W, L, 8, K] with a tile on each candidate.
-        """
+        """Return the worth of every player's candidates instead of its own in joint moves, float [L, J * P, K]."""
         game, (before, *digits) = self.game, seen.planes[:, :, :, None, None]
         named = tiles_on(game.grid, spaces) & ~before  # [W, L, J, P]
         bits = [-((holders & value) != 0).long() for value in rules.DIGITS]
@@ -132,7 +124,7 @@ class MatchedOthers(KeenOthers):
         matches = []
         for digit, bit in zip(digits, bits, strict=True):
             # Of two players on a space, all digits without a player's own are the other's.
-            parity = _parity(named & bit)[..., None]
+            parity = functools.reduce(torch.bitwise_xor, (named & bit).unbind(-1))[..., None]
             matches.append(tiles & ~((digit | (landed & (parity ^ (named & bit)))) ^ bit))
         base = torch.stack((tiles, *matches, barred)).flatten(2)[..., None]  # [5, W, L * J * P, 1]
         places = holders.flatten(1)[None, :, :, None].expand(len(candidates), -1, -1, candidates.shape[3])
@@ -142,23 +134,8 @@ class MatchedOthers(KeenOthers):
         return weighted(found, self.weights, left).float().view(len(seen), rows, -1)
 
 
-def _parity(boards: Tensor) -> Tensor:
-    """Return the exclusive or of boards over the last dimension."""
-    first, *rest = boards.unbind(-1)
-    for board in rest:
-        first = first ^ board
-    return first
-
-
 def _drawn(best: Tensor, share: Tensor, sequence: Tensor, uniform: Tensor) -> Tensor:
-    """Return spaces drawn from the strategies of sequences, int64 [L, X, 2].
-
-    Args:
-        best: int64 [L, 8, K], candidates.
-        share: float [L, 8, K], their probabilities.
-        sequence: int64 [L, X].
-        uniform: int64 [L, X, 2], from 0 to `_SHARE` - 1.
-    """
+    """Return spaces drawn from the strategies of sequences, int64 [L, X, 2], by such numbers below `_SHARE`."""
     places = sequence[:, :, None].expand(-1, -1, best.shape[2])
     upto = share.cumsum(2).gather(1, places).contiguous()
     place = torch.searchsorted(upto, (uniform.float() / _SHARE).contiguous(), right=True)
@@ -227,10 +204,8 @@ class GridSearch(GridPlayer):
         worlds = chance.draw(seeds[:, None], _WORLDS, torch.arange(self._guesses, device=seeds.device))
         found = []
         for some in torch.arange(len(env_ids), device=seeds.device).split(_ROWS):
-            others = likely_sequences(
-                self.planner.game, view[some], players[some], remembered[some], held[some], worlds[some]
-            )
+            known = view[some], players[some], remembered[some], held[some], worlds[some]
+            others = likely_sequences(self.planner.game, *known)
             found.append(self.planner.plans(view[some], seeds[some], others, None if more is None else more[some]))
-        return Plans(
-            torch.cat([part.actions for part in found]), torch.cat([part.worth for part in found]), found[0].scale
-        )
+        actions, worth = (torch.cat([getattr(part, name) for part in found]) for name in ("actions", "worth"))
+        return Plans(actions, worth, found[0].scale)

@@ -35,12 +35,10 @@ def tiles_on(grid: PackedGrid, spaces: Tensor) -> Tensor:
 
 
 def base_of(tiles: Tensor, matches: Sequence[Tensor], barred: Tensor | None = None) -> Tensor:
-    """Return boards for `tried`, int64 [5, W, L, G].
+    """Return boards for `tried`, int64 [5, W, L, G], of tiles, and of each digit where it is the player's own.
 
-    Args:
-        tiles: boards [W, L, G]; or [W, L], a single one of each game.
-        matches: the same for each digit, where it is the player's own.
-        barred: the same, spaces where no tile of the player's own can land; by default those with tiles.
+    All are [W, L, G], or [W, L] for a single one of each game; `barred` are spaces where no tile of the player's own
+    can land, by default those with tiles.
     """
     base = torch.stack((tiles, *matches, tiles if barred is None else barred))
     return base if base.ndim == 4 else base[..., None]
@@ -68,16 +66,12 @@ def tried(grid: PackedGrid, base: Tensor, own: Tensor, generations: int) -> Tens
 
 
 def weighted(found: Tensor, weights: Sequence[int], left: Tensor) -> Tensor:
-    """Return weighted sums over generations and digits, int64 [L, C].
+    """Return weighted sums of the results of `tried` over generations and digits, int64 [L, C].
 
-    Args:
-        found: the result of `tried`.
-        weights: weights of the generations.
-        left: int64 [L], generations until the match ends; those after it count nothing.
+    The match ends after `left`, int64 [L], generations; those after it count nothing.
     """
-    counts = torch.tensor(weights, device=left.device)[:, None] * (
-        left > torch.arange(len(weights), device=left.device)[:, None]
-    )
+    place = torch.arange(len(weights), device=left.device)[:, None]
+    counts = torch.tensor(weights, device=left.device)[:, None] * (left > place)
     return (found.sum(1) * counts[:, :, None]).sum(0)
 
 

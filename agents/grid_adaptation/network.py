@@ -75,12 +75,9 @@ class GridNetwork(Network[GridAdaptation]):
     def _parts(
         self, observation: Tensor, view: Seen, more: tuple[Tensor, Tensor] | None = None
     ) -> tuple[list[Tensor], Tensor]:
-        """Return the logits of the components of an action in parts, and the summary of the board, float [L, 3 * C].
+        """Return the logits of an action's components in parts, and the board's summary, float [L, 3 * C].
 
-        Args:
-            observation: int16 [L, planes, H, W].
-            view: the same, decoded.
-            more: float [L, C], to add on every cell, and float [L, H, W], to add to the logits of spaces.
+        `more` is float [L, C], to add on every cell, and float [L, H, W], to add to the logits of spaces.
         """
         game = self.game
         outlook, ahead = self._outlook(view)
@@ -95,9 +92,8 @@ class GridNetwork(Network[GridAdaptation]):
             spaces = spaces + more[1][:, None]
         summary = torch.cat((pooled(trunk), numbers), 1)
         keep, flip, buy = self.rest(summary).split((1, *self.nvec[FLIP:VOTE]), 1)
-        flip = flip - self.turn * functional.pad(
-            ahead.sum(1).flip(1), (1, 0)
-        )  # of choices 1, 2, 3 the last digit first
+        # Of choices 1, 2, 3 the last digit comes first.
+        flip = flip - self.turn * functional.pad(ahead.sum(1).flip(1), (1, 0))
         none = torch.zeros_like(keep)
         flat = spaces.flatten(2).unbind(1)
         parts = [part for slot in flat[:-1] for part in (slot, none)]
@@ -124,9 +120,8 @@ class GridNetwork(Network[GridAdaptation]):
 
     def _crowds(self, gain: Tensor, free: Tensor) -> Tensor:
         """Return the number of the seven other sequences that look for each space, float [L, crowds, N]."""
-        signs = 1 - 2 * (
-            (torch.arange(1, 8, device=gain.device)[:, None] >> torch.arange(_DIGITS, device=gain.device)) & 1
-        )
+        sequences, digits = (torch.arange(*some, device=gain.device) for some in ((1, 8), (0, _DIGITS)))
+        signs = 1 - 2 * ((sequences[:, None] >> digits) & 1)
         weights = gain.new_tensor([*_WEIGHTS, *[0] * (_GENERATIONS - len(_WEIGHTS))])
         worth = torch.einsum("lgdn,g,sd->lsn", gain, weights, signs.float())
         worth = worth.masked_fill(~free[:, None], -1e9)
@@ -155,10 +150,7 @@ class GridNetwork(Network[GridAdaptation]):
         return near
 
     def _near_tables(self) -> Tensor:
-        """Return the tables of a tile on each space, or none, by each next space, or none: [slots, 2 (N + 1), N + 1].
-
-        In round 1 and, in the other half of the rows, later.
-        """
+        """Return the tables of tiles by next spaces, or none, [slots, 2 (N + 1), N + 1], of round 1 and later ones."""
         weights = functional.pad(self.near.flatten(2), (0, 1))  # the last one is for what is too far away
         tables = weights[:, :, _offsets(self.game.size, self.near.device)]
         return tables.transpose(0, 1).flatten(1, 2)
@@ -166,10 +158,7 @@ class GridNetwork(Network[GridAdaptation]):
 
 @table
 def _offsets(size: int, device: torch.device) -> Tensor:
-    """Return the place in a kernel of `_NEAR` rows and columns of each tile, or none, around each space, or none.
-
-    int64 [N + 1, N + 1]; `_NEAR` ** 2 without a tile in the kernel.
-    """
+    """Return the place of tiles in a kernel around spaces, or none, int64 [N + 1, N + 1]; `_NEAR` ** 2 outside."""
     space = torch.arange(size**2, device=device)
     row, col = (part[:, None] - part + _NEAR // 2 for part in (space // size, space % size))
     inside = (row >= 0) & (row < _NEAR) & (col >= 0) & (col < _NEAR)

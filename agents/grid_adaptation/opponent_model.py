@@ -50,12 +50,8 @@ class Others:
     def spaces(self, seen: Seen, sequence: Tensor, seeds: Tensor) -> Tensor:
         """Return the spaces that they name, int64 [L, G, O, T], reserve tiles last; `N` names none.
 
-        A space may have a tile on it already.
-
-        Args:
-            seen: the boards, [L]; all in round 1 or none of them.
-            sequence: int64 [L, G, O], of those who place tiles.
-            seeds: int64 [L], or [L, G]; a row depends on its own alone.
+        A space may have a tile on it already. The boards, [L], are all in round 1 or none of them; the sequences of
+        those who place tiles are int64 [L, G, O], and a row depends on its own seed alone, int64 [L] or [L, G].
         """
         game, shape = self.game, sequence.shape
         first = game.first_tiles > 1 and bool((seen.round == 1).any())

@@ -56,18 +56,16 @@ class PlanImprover(Improver):
         own = torch.stack([choices.sample(generator) for _ in range(min(_OWN, self.candidates))], 1)
         view = seen(self._search.game, rows.observation)
         seeds = draw_seeds(count, generator, device)
-        actions, worth = (
-            own.new_zeros((count, self.candidates, self.components)),
-            value.new_zeros((count, self.candidates)),
-        )
+        shape = count, self.candidates
+        actions, worth = own.new_zeros((*shape, self.components)), value.new_zeros(shape)
+        playing = slice(len(COMPONENTS))
         for number in view.round[view.playing].unique().tolist():
             some = (view.playing & (view.round == number)).nonzero().squeeze(1)
-            plans = self._search.plans(
-                view[some], rows.seats[some], rows.env_ids[some], seeds[some], own[some, :, : len(COMPONENTS)]
-            )
-            actions[some, :, : len(COMPONENTS)], worth[some] = _candidates(
-                plans.actions, plans.worth.double() / plans.scale, own.shape[1], self.candidates
-            )
+            seats, env_ids = rows.seats[some], rows.env_ids[some]
+            plans = self._search.plans(view[some], seats, env_ids, seeds[some], own[some, :, playing])
+            worth_of = plans.worth.double() / plans.scale
+            found = _candidates(plans.actions, worth_of, own.shape[1], self.candidates)
+            actions[some, :, playing], worth[some] = found
         actions[:, :, BUY] = own[:, :1, BUY]
         before = torch.ones(self.candidates, self.candidates, dtype=torch.bool, device=device).tril(-1)
         again = ((actions[:, :, None] == actions[:, None]).all(3) & before).any(2)
@@ -95,10 +93,7 @@ class PlanImprover(Improver):
 
 
 def _candidates(actions: Tensor, worth: Tensor, own: int, count: int) -> tuple[Tensor, Tensor]:
-    """Return the last `own` plans and the others that are worth most, `count` in all; see `Improved`.
-
-    Their worth is float [L, C], over that of the best one. Where there are fewer plans, the last one comes again.
-    """
+    """Return the last `own` plans and the best others, `count` in all, and their worth over the best one's, [L, C]."""
     known = worth.shape[1] - own
     best = worth[:, :known].topk(min(count - own, known), 1).indices
     mine = torch.arange(known, worth.shape[1], device=worth.device).expand(len(worth), -1)

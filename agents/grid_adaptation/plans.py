@@ -46,19 +46,12 @@ class Plans:
 
 @dataclass(frozen=True)
 class _Outset:
-    """Boards on which one's own tiles are to be tried out, with those of the others: [W, L, G] each.
+    """Boards on which one's own tiles are to be tried out, with those of the others: [W, L, G] each."""
 
-    Attributes:
-        flip: [L] int64, the digit to flip, as in actions.
-        tiles: with those of the others.
-        matches: for each digit where it is one's own, after the flip.
-        barred: spaces where no tile can land, as they have one already, or as several others have named them.
-    """
-
-    flip: Tensor
-    tiles: Tensor
-    matches: Sequence[Tensor]
-    barred: Tensor
+    flip: Tensor  # [L] int64, the digit to flip, as in actions
+    tiles: Tensor  # with those of the others
+    matches: Sequence[Tensor]  # for each digit where it is one's own, after the flip
+    barred: Tensor  # spaces where no tile can land, as they have one already, or as several others have named them
 
 
 def nothing(game: GridAdaptation, num_envs: int, device: torch.device) -> Tensor:
@@ -112,8 +105,6 @@ class Planner:
         actions, worth = (torch.cat([getattr(part, name) for part in found]) for name in ("actions", "worth"))
         return Plans(actions, worth, found[0].scale)
 
-    # --- plans ------------------------------------------------------------------------------------------------------
-
     def _later_plans(self, seen: Seen, seeds: Tensor, others: Tensor, more: Tensor) -> Plans:
         """Return all spaces for the tile; and the best of them with all others for a reserve tile."""
         none, grid = self.game.spaces, self.game.grid
@@ -152,12 +143,11 @@ class Planner:
         without = torch.nn.functional.pad(shapes_at(game.size, number, lots), (0, 1), value=game.spaces)
         spaces = torch.where(_spare(seen)[:, None, None], shapes_at(game.size, number + 1, lots), without)
         # On boards that do not begin empty: a tile lies where there is room, a reserve tile is kept.
+        # On boards that do not begin empty: a tile lies where there is room, a reserve tile is kept.
         free = torch.nn.functional.pad(~game.grid.unpack(seen.planes[0]).flatten(1), (0, 1), value=True)
         legal = free.gather(1, spaces.flatten(1)).view_as(spaces)
-        room = free.int().argmax(1)[:, None, None]
-        spaces = spaces.where(
-            legal, torch.where(torch.arange(number + 1, device=seeds.device) < number, room, game.spaces)
-        )
+        room, kept = free.int().argmax(1)[:, None, None], torch.arange(number + 1, device=seeds.device) >= number
+        spaces = spaces.where(legal, torch.where(kept, game.spaces, room))
         worth = self._worth(seen, outset, tiles_on(game.grid, spaces), _FIRST)
         actions = nothing(game, num_envs, seeds.device)[:, None].repeat(1, self.shapes, 1)
         actions[:, :, :number], actions[:, :, RESERVE] = spaces[:, :, :number], spaces[:, :, number]
@@ -175,8 +165,6 @@ class Planner:
         further[:, :, FLIP] = actions[:, :1, FLIP]
         own = tiles_on(self.game.grid, further[:, :, SLOTS])
         return torch.cat((actions, further), 1), torch.cat((worth, evaluate(own)), 1)
-
-    # --- what becomes of them ---------------------------------------------------------------------------------------
 
     def _outset(self, seen: Seen, seeds: Tensor, others: Tensor) -> _Outset:
         """Guess what the others place, and return the boards."""
@@ -200,7 +188,7 @@ class Planner:
             return torch.zeros_like(seen.sequence)
         grid, none = self.game.grid, tiles.new_zeros(len(tiles), 1, 1)
         found = tried(grid, base_of(tiles, matches), none, len(_FLIPS))
-        apart = [weighted(found[:, [digit]], _FLIPS, self._left(seen)) for digit in range(len(rules.DIGITS))]
+        apart = [weighted(found[:, [digit]], _FLIPS, _left(self.game, seen)) for digit in range(len(rules.DIGITS))]
         # A digit that is turned matches wherever it did not, now and later; flip 1 turns the last one.
         turned = [torch.zeros_like(apart[0]), *(-2 * digit for digit in reversed(apart))]
         return torch.cat(turned, 1).argmax(1).where(seen.flips, 0)
@@ -208,10 +196,11 @@ class Planner:
     def _worth(self, seen: Seen, outset: _Outset, own: Tensor, weights: tuple[int, ...]) -> Tensor:
         """Return the worth with tiles of one's own on boards [W, L or 1, C], summed over guesses: int64 [L, C]."""
         base = base_of(outset.tiles, outset.matches, outset.barred)
-        return weighted(tried(self.game.grid, base, own, len(weights)), weights, self._left(seen))
+        return weighted(tried(self.game.grid, base, own, len(weights)), weights, _left(self.game, seen))
 
-    def _left(self, seen: Seen) -> Tensor:
-        return self.game.rounds + 1 - seen.round
+
+def _left(game: GridAdaptation, seen: Seen) -> Tensor:
+    return game.rounds + 1 - seen.round
 
 
 def _spare(seen: Seen) -> Tensor:

@@ -44,10 +44,7 @@ class GridRollout(GridPlayer):
     points, if a sequence goes on to earn its points of the last round played, but less in each round. The planner's
     estimate of a plan counts as well: playouts are few, and their later rounds are left to chance.
 
-    Args:
-        playouts: `N`, the number of playouts for each action.
-        candidates: largest number of plans to try.
-        guesses: see `GridPlayer`.
+        playouts: `N`, the number of playouts for each action, of `candidates` plans at most.
     """
 
     def __init__(self, playouts: int, *, candidates: int = 12, guesses: int = 8) -> None:
@@ -73,9 +70,8 @@ class GridRollout(GridPlayer):
         assert self._history is not None  # as the planner, made by `start`
         remembered = self._history.look(view, players, env_ids)
         rows = torch.arange(len(env_ids), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
-        return torch.cat(
-            [self._search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows]
-        )
+        search = self._search
+        return torch.cat([search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows])
 
     def _search(
         self, view: Seen, players: Tensor, remembered: Remembered, seeds: Tensor, generator: torch.Generator

@@ -41,11 +41,7 @@ class ChatError(Exception):
 
 
 class _PassingError(ChatError):
-    """A failure after which asking again may help.
-
-    Attributes:
-        wait: seconds that the server asks to wait.
-    """
+    """A failure after which asking again may help, after the seconds `wait` that the server asks for."""
 
     def __init__(self, text: str, wait: float = 0.0) -> None:
         super().__init__(text)
@@ -143,9 +139,8 @@ class ChatServer:
         except httpx.TimeoutException:
             raise _PassingError("the server was too slow") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise _PassingError(
-                f"no answer from the server: {self._safe(str(error)) or type(error).__name__}"
-            ) from None
+            said = self._safe(str(error)) or type(error).__name__
+            raise _PassingError(f"no answer from the server: {said}") from None
         if response.status_code != 200:
             raise self._refusal(response, bytes(content))
         try:

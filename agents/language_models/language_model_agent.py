@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from time import perf_counter
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
 import torch
 from torch import Tensor
-from typing_extensions import override
 
 from cellgames.agents.base import BaseAgent, PartialAnswerError
 from cellgames.agents.views import View
@@ -87,11 +86,6 @@ class LanguageModelAgent(BaseAgent):
         self.options = ModelOptions.parse(options)
         self.clock: Mapping[str, float] | None = None
         self._server = ChatServer(self.options.timeout)
-        self._rules: tuple[Game, str] | None = None
-
-    @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        self._rules = game, _system_message(game)
 
     def act_on_views(self, views: Sequence[View], env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Ask the model about each game.
@@ -101,16 +95,13 @@ class LanguageModelAgent(BaseAgent):
             RunStopped: a limit of the spending is reached, or the server refuses the key.
         """
         game = views[0].game
-        if self._rules is None or self._rules[0] != game:
-            self._rules = game, _system_message(game)
-        rules, answers = self._rules[1], answers_of_run()
+        rules, answers = _system_message(game), answers_of_run()
         seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
         shape = (len(views), len(game.info.action_nvec))
         chosen, failures = torch.full(shape, -1, dtype=torch.int64, device="cpu"), {}
+        questions, ask = zip(views, seeds, strict=True), self._ask
         with ThreadPoolExecutor(self.options.parallel) as pool:
-            asked = [
-                pool.submit(self._ask, view, rules, seed, answers) for view, seed in zip(views, seeds, strict=True)
-            ]
+            asked = [pool.submit(ask, view, rules, seed, answers) for view, seed in questions]
             try:
                 for row, answer in enumerate(asked):
                     try:
@@ -159,10 +150,9 @@ class LanguageModelAgent(BaseAgent):
         return {name: value for name, value in sent.items() if value is not None}
 
 
+@cache
 def _system_message(game: Game) -> str:
-    how = (
-        "All players move at the same time, and know nothing of each other's moves."
-        if game.info.simultaneous
-        else "The players move in turns."
-    )
+    how = "The players move in turns."
+    if game.info.simultaneous:
+        how = "All players move at the same time, and know nothing of each other's moves."
     return f"You play a board game, to win. Here are its rules.\n\n{rules_text(game)}\n\n{how}"

@@ -150,19 +150,12 @@ def _nvec(space: Any) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class _Archive:
-    """The parts of an archive that an agent needs.
-
-    Attributes:
-        path: path of the archive.
-        data: its JSON.
-        shape: shape of observations.
-        nvec: numbers of choices of an action's components.
-    """
+    """The path of an archive, and the parts that an agent needs."""
 
     path: Path
     data: Mapping[str, Any]
-    shape: tuple[int, ...]
-    nvec: tuple[int, ...]
+    shape: tuple[int, ...]  # of observations
+    nvec: tuple[int, ...]  # choices of an action's components
 
     @classmethod
     def read(cls, path: Path) -> _Archive:
@@ -204,9 +197,8 @@ class _Archive:
                 policy: Any = kind(seen, actions, lambda progress: 0.0, **given)
             policy.load_state_dict(weights)
         except Exception as error:  # whatever a damaged archive raises
-            raise ValueError(
-                f"{self.path}: the policy of this model cannot be made: {clipped(f'{type(error).__name__}: {error}')}"
-            ) from error
+            said = clipped(f"{type(error).__name__}: {error}")
+            raise ValueError(f"{self.path}: the policy of this model cannot be made: {said}") from error
         policy.set_training_mode(False)
         return policy.to("cpu")  # type: ignore[no-any-return]  # a policy, which has no types here
 

@@ -50,9 +50,8 @@ class WeightsAgent(ByGame):
                 simpler = plugin_of(game).search.get("simpler")
                 if simpler is None:
                     raise
-                base = make_game(
-                    game.id, **{name: game.parameters[name] for name in game.parameters.keys() - game.added_parameters}
-                )
+                own = {name: value for name, value in game.parameters.items() if name not in game.added_parameters}
+                base = make_game(game.id, **own)
                 self._network, about = load_network(find(base), base)
                 return resolve(simpler)(self.name, self._network.agent(self.name, sample=about["sample"]))  # type: ignore[no-any-return]
             agent = self._network.agent(self.name, sample=about["sample"])
@@ -88,13 +87,8 @@ def trained() -> WeightsAgent:
 def search_network(game: Game, path: Path | None = None, kind: str = Network.kind) -> Network:
     """Return the network for a tree search of a game: of a file, or of a run's folder; by default a shipped one.
 
-    Args:
-        game: to be searched.
-        path: path of the file or the folder.
-        kind: kind of the network that the search asks.
-
     Raises:
-        ValueError: no network serves this game, or the file does not fit it.
+        ValueError: no network of this kind serves this game, or the file does not fit it.
     """
     if path is None:
         path = shipped(game, SEARCH_WEIGHTS)

@@ -11,6 +11,7 @@ from torch import Tensor
 from cellgames.envs.core import Game, State
 from cellgames.utils.errors import check_at_least
 
+from .halving import lots
 from .playouts import MAX_BATCH, PlayoutAgent, finish
 
 
@@ -32,19 +33,15 @@ class AmafAgent(PlayoutAgent):
         """Choose one action in each game, int64 [L]."""
         game = self.game
         mask = game.legal_actions(state)
-        value, seen = torch.zeros(
-            (2, 2, mask.numel()), device=state.device, dtype=torch.float32
-        )  # [2, L * A]: own, others'
+        # [2, L * A] for the mover's own playouts and the others'.
+        value, seen = torch.zeros((2, 2, mask.numel()), device=state.device, dtype=torch.float32)
         rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
         for some in torch.split(rows, MAX_BATCH):
             self._sample(game, state, some, mask.shape[1], value, seen, generator)
         # One win in two is taken for granted, so that an action never seen has the value 1/2.
         own, others = ((value + 0.5) / (seen + 1)).view(2, *mask.shape)
         worth = (own - others).masked_fill(~mask, -2)
-        chance = torch.rand(mask.shape, generator=generator, device=generator.device, dtype=torch.float32).to(
-            state.device
-        )
-        return chance.masked_fill(worth < worth.amax(1, keepdim=True), -1).argmax(1)
+        return lots(mask, generator).masked_fill(worth < worth.amax(1, keepdim=True), -1).argmax(1)
 
     @staticmethod
     def _sample(

@@ -119,10 +119,8 @@ class GtpAgent(Engine):
 
 
 def _beginnings(solo: Solo) -> Iterator[list[int]]:
-    """Yield actions with which a way may begin: none, as a rule; else any one, or one and another that it makes legal.
-
-    A swap in Hex, the second turn, changes the stone that made it legal, so both have to be tried.
-    """
+    """Yield actions with which a way may begin: none, as a rule; else any one, or one and another that it allows."""
+    # A swap in Hex, the second turn, changes the stone that made it legal, so both have to be tried.
     yield []
     if solo.turn > 1:
         return

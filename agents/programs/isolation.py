@@ -136,9 +136,8 @@ def _package() -> list[Path]:
 @cache
 def _check_bubblewrap() -> None:
     if shutil.which("bwrap") is None:
-        raise ValueError(
-            "sandboxed agents need bubblewrap, and no program bwrap was found; install it, or use isolated"
-        )
+        advice = "install it, or use isolated"
+        raise ValueError(f"sandboxed agents need bubblewrap, and no program bwrap was found; {advice}")
     tried = subprocess.run([*namespaces(), *_BUBBLEWRAP, "true"], capture_output=True, text=True, check=False)
     if tried.returncode:
         raise ValueError(f"bwrap cannot make a sandbox on this machine: {tried.stderr.strip()}; use isolated instead")

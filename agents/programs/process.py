@@ -41,7 +41,6 @@ _UNSHARE = (*("unshare", "--user", "--map-current-user", "--pid", "--fork", "--k
 _CHUNK = 1 << 16
 _PIPE = 1 << 20  # bytes that a pipe holds
 _MOST_LOG = 1 << 20  # bytes of standard error that are kept
-_LOOK = 0.25  # seconds of thinking between two looks at what a program needs
 _PATIENCE = 1.0  # seconds between asking a process to quit and ending it
 _MOST_NAME = 60  # characters of a log's name
 _TAIL = 200  # characters of standard error in an error
@@ -271,8 +270,7 @@ def _wait(number: int, event: int, deadline: float) -> None:
     """Wait until a stream is ready; raise a `TimeoutError` at the deadline, a time of `time.perf_counter`."""
     poll = select.poll()
     poll.register(number, event)
-    left = deadline - time.perf_counter()
-    if left <= 0 or not poll.poll(math.ceil(1000 * left)):
+    if (left := deadline - time.perf_counter()) <= 0 or not poll.poll(math.ceil(1000 * left)):
         raise TimeoutError
 
 

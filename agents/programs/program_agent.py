@@ -98,12 +98,10 @@ class ProgramAgent(Engine):
                 part = slice(first, first + _MOST)
                 keys = zip(given[part], tensors[part].players.tolist(), strict=True)
                 games = [self._tell(process, env_id, player) for env_id, player in keys]
-                self._questions += 1
-                question = protocol.arrays(
-                    tensors[part], id=self._questions, games=games, seed=seeds[first], states=states
-                )
+                number = self._questions = self._questions + 1
+                question = protocol.arrays(tensors[part], id=number, games=games, seed=seeds[first], states=states)
                 answer = process.exchange(protocol.encoded(question), self._patience() * len(games))
-                answers += protocol.read_choices(protocol.parsed(answer), game, self._questions, len(games))
+                answers += protocol.read_choices(protocol.parsed(answer), game, number, len(games))
             return answers
         except (ProgramError, EngineError) as error:
             self._failed(error)

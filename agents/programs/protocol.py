@@ -218,15 +218,9 @@ def hello(game: Game, limits: Limits) -> dict[str, Any]:
 def act(
     view: View, *, id: int, game: int, seed: int, ready: Ready, clock: Mapping[str, float] | None = None
 ) -> dict[str, Any]:
-    """Return a question about one game.
+    """Return a question about one game, whose answer repeats its number `id`; `game` is the number of the game.
 
-    Args:
-        view: the game.
-        id: number of the question; the answer repeats it.
-        game: the number of the game.
-        seed: seed for random numbers of this answer, below 2^53.
-        ready: first answer of the program, with the fields that it wants.
-        clock: `left`, `increment` and `move`, in seconds.
+    The seed, below 2^53, is for random numbers of the answer, and `ready` says which fields the program wants.
     """
     message = {
         "type": "act",
@@ -250,14 +244,9 @@ def act(
 
 
 def arrays(views: Views, *, id: int, games: Sequence[int], seed: int, states: bool = False) -> dict[str, Any]:
-    """Return a question about several games as arrays, without texts.
+    """Return a question about several games, by their numbers, as arrays of observations or of states, without texts.
 
-    Args:
-        views: the games.
-        id: as for `act`.
-        games: their numbers.
-        seed: as for `act`, for all of them; it also hides the dice to come from agents that get states.
-        states: True for states instead of observations.
+    The seed also hides the dice to come from agents that get states; `id` is as for `act`.
     """
     if states:
         hidden = views.state.replace(seed=chance.seeds(seed, len(views)))

@@ -52,12 +52,7 @@ def serve(load: Callable[[Game], AnyAgent], lines: Iterable[bytes], send: Callab
 
 
 class _Server:
-    """An agent in one game.
-
-    Args:
-        load: see `serve`.
-        hello: the first message.
-    """
+    """An agent in one game, which the first message names."""
 
     def __init__(self, load: Callable[[Game], AnyAgent], hello: Mapping[str, Any]) -> None:
         protocol.checked(hello, "hello")
@@ -102,9 +97,8 @@ class _Server:
         if game not in self._env_ids:
             taken = set(self._env_ids.values())
             self._env_ids[game] = next(number for number in range(len(taken) + 1) if number not in taken)
-        self.agent.start(
-            self.game, torch.tensor([player], device="cpu"), torch.tensor([self._env_ids[game]], device="cpu")
-        )
+        env_ids = torch.tensor([self._env_ids[game]], device="cpu")
+        self.agent.start(self.game, torch.tensor([player], device="cpu"), env_ids)
 
     def _places(self, games: Sequence[int], players: Sequence[int]) -> Tensor:
         """Return the environments of games; those that the arena has not told of begin."""

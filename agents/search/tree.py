@@ -180,10 +180,6 @@ class Tree:
         self.edge_visits[nodes, edges] += 1.0
         self.edge_total[nodes, edges] += value.gather(1, self.mover[nodes, None]).squeeze(1)
 
-    def exact(self, nodes: Tensor) -> Tensor:
-        """Return the results of resolved nodes, float [L, P]."""
-        return self.worth[nodes]
-
     def resolve(self, nodes: Tensor) -> None:
         """Tell the parents of nodes that have been resolved, and theirs; at most one node of a tree.
 
@@ -193,7 +189,7 @@ class Tree:
         while len(nodes):
             parents = nodes - nodes % self.capacity + self.parent[nodes]
             edges, mover = self.parent_edge[nodes].long(), self.mover[parents, None]
-            result = self.exact(nodes)
+            result = self.worth[nodes]
             own = result.gather(1, mover).squeeze(1)
             self.status[parents, edges] = CLOSED
             self.edge_total[parents, edges] = own * self.edge_visits[parents, edges]
@@ -202,7 +198,7 @@ class Tree:
             best = torch.where(own >= 1.0, edges, best)
             found = ((own >= 1.0) | settled) & ~self.resolved[parents]
             nodes = parents[found]
-            self.worth[nodes] = self.exact(self.child_of(nodes, best[found]))
+            self.worth[nodes] = self.worth[self.child_of(nodes, best[found])]
             self.resolved[nodes] = True
             nodes = nodes[nodes % self.capacity > 0]
 
@@ -224,7 +220,8 @@ class Tree:
         wanted, place = (used & same_turn).nonzero().unbind(1)
         nodes = rows[wanted] * self.capacity + place
         same = torch.ones_like(wanted, dtype=torch.bool)
-        for (name, held), asked in zip(_named(self.state), state.tensors(), strict=True):
+        names = self.state.__dataclass_fields__
+        for name, held, asked in zip(names, self.state.tensors(), state.tensors(), strict=True):
             if name not in _COMPARED_NOT:
                 same &= (held[nodes] == asked[wanted])[:, None].flatten(1).all(1)
         order = self.visits[nodes].long() * self.capacity + place
@@ -280,7 +277,3 @@ def _spare() -> list[Tensor]:
         return _SPARE.pop()
     except IndexError:
         return []
-
-
-def _named(state: State) -> list[tuple[str, Tensor]]:
-    return [(name, getattr(state, name)) for name in state.__dataclass_fields__]

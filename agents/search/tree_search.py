@@ -111,7 +111,7 @@ class Search(ABC):
         trees, nodes, edges, child = leaves
         known = child % tree.capacity > 0
         if known.any():  # it came to a node that is resolved
-            value[trees[known]] = tree.exact(child[known])
+            value[trees[known]] = tree.worth[child[known]]
             tree.visits[child[known]] += 1.0
             tree.total[child[known]] += value[trees[known]]
         grown, nodes, edges = trees[~known], nodes[~known], edges[~known]
@@ -135,10 +135,7 @@ class Search(ABC):
     def _descend(
         self, tree: Tree, trees: Tensor, number: int
     ) -> tuple[list[tuple[Tensor, Tensor, Tensor]], tuple[Tensor, ...]]:
-        """Return the path of a simulation, (trees, nodes, edges) of every depth; and its ends, with the nodes below.
-
-        It ends at an edge that leads to no node yet, or to one that is resolved.
-        """
+        """Return a simulation's path to new or resolved nodes, (trees, nodes, edges) of every depth, and its ends."""
         nodes = trees * tree.capacity
         path, ends = list[tuple[Tensor, Tensor, Tensor]](), list[tuple[Tensor, ...]]()
         while len(trees):
@@ -199,7 +196,7 @@ class Search(ABC):
             visits=visits.long(),
             values=torch.where(visits > 0, tree.edge_total[roots] / visits, torch.nan),
             policy=self._policy(tree),
-            value=torch.where(tree.resolved[roots, None], tree.exact(roots), mean),
+            value=torch.where(tree.resolved[roots, None], tree.worth[roots], mean),
             chosen=tree.action(roots, edge),
             lines=self._lines(tree, edge),
         )
@@ -210,7 +207,7 @@ class Search(ABC):
         mover = tree.of_root(tree.mover)[:, None]
         sure = tree.status[roots] == CLOSED
         means = tree.means(roots)
-        hoped = tree.exact(roots).gather(1, mover)
+        hoped = tree.worth[roots].gather(1, mover)
         reaches = sure & (means >= hoped) & tree.resolved[roots, None]
         # Of the ways to a certain result the one that was looked at most.
         certain = torch.where(reaches, tree.edge_visits[roots], -1.0)

@@ -40,18 +40,14 @@ def solve_matrix(payoff: Tensor, iterations: int = ITERATIONS) -> MatrixSolution
         iterations: adjustments of each player.
     """
     payoff = payoff.float()
-    has_row, has_column = (
-        torch.ones_like(payoff[:, :, 0], dtype=torch.bool),
-        torch.ones_like(payoff[:, 0], dtype=torch.bool),
-    )
     row_regret, column_regret = torch.zeros_like(payoff[:, :, 0]), torch.zeros_like(payoff[:, 0])
     row_sum, column_sum = torch.zeros_like(row_regret), torch.zeros_like(column_regret)
-    row, column = matched(row_regret, has_row), matched(column_regret, has_column)
+    row, column = matched(row_regret), matched(column_regret)
     for iteration in range(1, iterations + 1):
         gain = torch.bmm(payoff, column[:, :, None]).squeeze(2)
-        row_regret, row = _adjusted(row_regret, row, gain, has_row)
+        row_regret, row = _adjusted(row_regret, row, gain)
         gain = -torch.bmm(row[:, None], payoff).squeeze(1)
-        column_regret, column = _adjusted(column_regret, column, gain, has_column)
+        column_regret, column = _adjusted(column_regret, column, gain)
         row_sum += iteration * row
         column_sum += iteration * column
     row, column = (total / total.sum(1, keepdim=True) for total in (row_sum, column_sum))
@@ -71,28 +67,20 @@ def exploitability(payoff: Tensor, solution: MatrixSolution) -> Tensor:
     return best_row - best_column
 
 
-def matched(regret: Tensor, available: Tensor) -> Tensor:
+def matched(regret: Tensor, available: Tensor | None = None) -> Tensor:
     """Return the strategy of regret matching, float [..., K]: actions in proportion to their positive regrets.
 
-    Args:
-        regret: float [..., K].
-        available: bool [..., K]; where no regret is positive, all of these are equally likely.
+    Where no regret is positive, all actions are equally likely; `available`, bool [..., K], leaves out others.
     """
-    positive = torch.where(available, regret, 0.0).clamp(min=0.0)
+    known = torch.ones_like(regret, dtype=torch.bool) if available is None else available
+    positive = torch.where(known, regret, 0.0).clamp(min=0.0)
     total = positive.sum(-1, keepdim=True)
-    uniform = available.to(regret.dtype)
+    uniform = known.to(regret.dtype)
     uniform = uniform / uniform.sum(-1, keepdim=True).clamp(min=1.0)
     return torch.where(total > 0, positive / total.clamp(min=1e-30), uniform)
 
 
-def _adjusted(regret: Tensor, strategy: Tensor, gain: Tensor, available: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the regrets after one more iteration, and the strategy that follows from them.
-
-    Args:
-        regret: float [L, K], what each action would have gained more than what was played, so far.
-        strategy: float [L, K], what follows from these regrets.
-        gain: float [L, K], of each action against the other's strategy.
-        available: bool [L, K].
-    """
+def _adjusted(regret: Tensor, strategy: Tensor, gain: Tensor) -> tuple[Tensor, Tensor]:
+    """Return regrets, float [L, K], after gains against the other's strategy, and the strategy that follows."""
     regret = (regret + gain - (strategy * gain).sum(1, keepdim=True)).clamp(min=0.0)
-    return regret, matched(regret, available)
+    return regret, matched(regret)

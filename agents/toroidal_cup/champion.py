@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import GameAgent, Seats, draw_seeds, must_start, reaching
+from cellgames.agents.base import GameAgent, draw_seeds, must_start, reaching
 from cellgames.agents.networks.champion_data import check_weight, read_champion_data
 from cellgames.agents.networks.file_names import CHAMPION_FILE
 from cellgames.agents.simultaneous import solve_matrix
@@ -90,9 +90,8 @@ def read_champion(path: Path) -> ChampionFile:
     """
     game, parameters, designs = read_champion_data(path)
     try:
-        return ChampionFile(
-            game, parameters, tuple(_design(path, number, one) for number, one in enumerate(designs, 1))
-        )
+        found = tuple(_design(path, number, one) for number, one in enumerate(designs, 1))
+        return ChampionFile(game, parameters, found)
     except (KeyError, TypeError, AttributeError):
         raise InputError(path, "a game, parameters and a list of designs", cause="is the file damaged?") from None
 
@@ -179,11 +178,9 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         check_share(answered=answered)
         self.games, self.answered = games, answered
         self._file = None if path is None else read_champion(path / CHAMPION_FILE if path.is_dir() else path)
-        self._seats = Seats()
-        self._begun = torch.zeros(
-            (0, 0), dtype=torch.int64, device="cpu"
-        )  # [envs, P], shapes at the beginning, 0 before
-        self._plans: dict[tuple[int, int], Ints] = {}  # by env and seat, [K, S]
+        # [envs, P], shapes at the beginning, 0 before; and the plans by env and seat, [K, S]
+        self._begun = torch.zeros((0, 0), dtype=torch.int64, device="cpu")
+        self._plans: dict[tuple[int, int], Ints] = {}
 
     @override
     def check_game(self, game: Game) -> None:
@@ -210,7 +207,6 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
             self._prepare()
             self._begun = torch.zeros((0, self.game.teams), dtype=torch.int64, device=env_ids.device)
             self._plans.clear()
-        self._seats.start(game, players, env_ids)
         self._begun = reaching(self._begun, env_ids)
         self._begun[env_ids, players] = 0
 
@@ -236,7 +232,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         """Choose a placement for each row, int64 [L]."""
         if self._game is None:
             raise must_start(self)
-        seats = self._seats.of(env_ids)
+        seats = self.seats.of(env_ids)
         self._begun = reaching(self._begun, env_ids)
         left = observation[:, -1, 0, 0].long()
         kinds = self.game.stamp_seen(observation).tolist()
@@ -293,10 +289,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def _answer(
         self, observation: Tensor, key: tuple[int, int], kind: int, slot: int, draw: np.random.Generator
     ) -> None:
-        """Change what is left of a plan if that is worth more; most games are played for the last shape.
-
-        The shapes to come, one's own and the others', are taken to be like the one to place.
-        """
+        """Change what is left of a plan if that is worth more; shapes to come are taken to be like the one to place."""
         plan = self._plans[key]
         left = plan.shape[1] - slot
         if not slot or 2 * left > plan.shape[1] or not self._games:
@@ -344,15 +337,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         return start
 
     def _boards(self, observation: Tensor, seat: int, place: int, kind: int, wanted: Ints) -> npt.NDArray[np.int8]:
-        """Return whole arrangements of one team, int8 [C, rows, cols], by plans, int64 [C, R].
-
-        Args:
-            observation: observations of the team in `seat`.
-            seat: seat that has this view.
-            place: place of the team around the torus, the one in `seat` first.
-            kind: kind of all shapes to come.
-            wanted: the plans.
-        """
+        """Return arrangements, int8 [C, rows, cols], of the team `place` places after `seat` by plans, int64 [C, R]."""
         game, lattice = self.game, self.game.lattice
         team = (seat + place) % game.teams
         # Of a board that bands do not fill, the columns at the end belong to nobody.

@@ -23,14 +23,7 @@ from cellgames.utils.errors import check_at_least
 
 
 def random_placements(legal: Tensor, seeds: Tensor, purpose: int, count: int) -> Tensor:
-    """Return random legal actions of all teams, int64 [L, count, P].
-
-    Args:
-        legal: bool [L, P, A].
-        seeds: int64 [L], one for each game.
-        purpose: purpose of the random numbers, see `chance.draw`.
-        count: number of draws for each game.
-    """
+    """Return `count` random legal actions of all teams, int64 [L, count, P]; `legal` is bool [L, P, A], seeds [L]."""
     games, teams = legal.shape[:2]
     masks = legal[:, None].expand(-1, count, -1, -1).flatten(0, 2)
     bits = chance.draw(seeds[:, None], purpose, torch.arange(count * teams, device=seeds.device))
@@ -40,11 +33,7 @@ def random_placements(legal: Tensor, seeds: Tensor, purpose: int, count: int) ->
 def placed(game: ToroidalCup, stamp: Tensor, actions: Tensor, seats: Tensor) -> Tensor:
     """Return boards with one shape of a team, int8 [L, K, N]: 0 empty, else the team's number.
 
-    Args:
-        game: the rules.
-        stamp: int64 [L], the kind of shape.
-        actions: int64 [L, K].
-        seats: int64 [L], who places it.
+    The kinds of shapes and the teams that place them, `seats`, are int64 [L], the actions int64 [L, K].
     """
     row, col = placement.footprint(game.lattice, game.stamps, stamp[:, None].expand_as(actions), actions)
     flat = row * game.cols + ((seats * game.lattice.band)[:, None, None] + col) % game.cols
@@ -121,12 +110,9 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
         state = determinize(game, observation, seats)
         seeds = draw_seeds(len(env_ids), generator, state.device)
         together = max(1, at_once(game) // (self.candidates * self.guesses))
-        return torch.cat(
-            [
-                self._choose(game, state[some], seats[some], action_mask[some], seeds[some])
-                for some in torch.arange(len(env_ids), device=state.device).split(together)
-            ]
-        )
+        rows = torch.arange(len(env_ids), device=state.device).split(together)
+        found = [self._choose(game, state[some], seats[some], action_mask[some], seeds[some]) for some in rows]
+        return torch.cat(found)
 
     def _choose(self, game: ToroidalCup, state: CupState, seats: Tensor, mask: Tensor, seeds: Tensor) -> Tensor:
         """Return the best candidate, int64 [L]."""

@@ -76,9 +76,8 @@ class CupSearch(ToroidalCupGreedy):
         """Return the placements that are left, int64 [L, C], and what they gain by guess, float64 [L, C, G]."""
         actions = self._candidates(mask, seeds)
         rounds = self._rounds(actions.shape[1])
-        boards = placed(
-            game, state.queue[torch.arange(len(state), device=state.device), seats, 0].long(), actions, seats
-        )
+        own = state.queue[torch.arange(len(state), device=state.device), seats, 0]
+        boards = placed(game, own.long(), actions, seats)
         guesses = self._met(game, state, seats, boards, seeds, sum(met for _, met in rounds))
         payoff = torch.zeros((*actions.shape, 0), dtype=torch.float64, device=actions.device)
         for left, met in rounds:

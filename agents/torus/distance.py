@@ -22,7 +22,6 @@ author's figure 6: an l-helix and a bracelet that meet in one cell hold a ring).
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -53,7 +52,8 @@ def cycle_costs(observation: Tensor) -> tuple[Tensor, Tensor]:
     black = observation[:, 4, 0, 0] == 1
     black = torch.cat((black, ~black))
     price = torch.where(black.view(-1, 1, 1, 1), price, _turn(price))
-    costs = torch.cat([_search(part) for part in torch.split(price, _positions_a_chunk(size))])
+    _, _, rows, cols = _window(size)
+    costs = torch.cat([_search(part) for part in price.split(max(1, _CHUNK // (2 * rows * cols * size)))])
     costs = torch.where(black.view(-1, 1, 1, 1, 1), costs, _turn_back(costs)).flatten(2)
     return costs[:batch], costs[batch:]
 
@@ -78,25 +78,12 @@ def _turn_back(planes: Tensor) -> Tensor:
     return planes.flip(-1).transpose(-1, -2)
 
 
-class _Window(NamedTuple):
-    """The part of the unrolled board that is searched around a start, which is at row `up`, column `left`."""
-
-    up: int
-    left: int
-    rows: int
-    cols: int
-
-
 @lru_cache(maxsize=32)
-def _window(size: int) -> _Window:
+def _window(size: int) -> tuple[int, int, int, int]:
+    """Return row and column of a start in the part of the unrolled board that is searched, and its rows and columns."""
     up = size * max(v for _, v in _CLASSES) + _MARGIN
     left = size * max(h for h, _ in _CLASSES) + size // 2
-    return _Window(up, left, 2 * up + 1, 2 * left + 1)
-
-
-def _positions_a_chunk(size: int) -> int:
-    window = _window(size)
-    return max(1, _CHUNK // (2 * window.rows * window.cols * size))
+    return up, left, 2 * up + 1, 2 * left + 1
 
 
 def _search(price: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -114,16 +115,8 @@ class ProofSearch:
         """
         boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
         found = torch.empty((len(boards), 5), dtype=torch.int64, device="cpu")
-        self._native.cellgames_torus_solver_each(
-            self._handle,
-            *boards.shape,
-            pointer(boards, torch.int8),
-            pointer(players, torch.int64),
-            nodes,
-            pointer(found, torch.int64),
-        )
-        value = found[:, 0]
-        return value, torch.where(value == 1, found[:, 1], -1)
+        self._call("each", boards, players, nodes, pointer(found, torch.int64))
+        return found[:, 0], torch.where(found[:, 0] == 1, found[:, 1], -1)
 
     def move_values(self, state: TorusState, nodes: int = _UNLIMITED) -> Tensor:
         """Return for each cell 1 if a stone there wins with best play, -1 if it loses, int8 [L, N].
@@ -144,15 +137,8 @@ class ProofSearch:
         """Return the move values of one unfinished position, int8 [N]."""
         values, searched = torch.zeros_like(board), 0
         while searched < nodes and ((values == 0) & (board == 0)).any():
-            self._native.cellgames_torus_solver_moves(
-                self._handle,
-                1,
-                len(board),
-                pointer(board, torch.int8),
-                pointer(player, torch.int64),
-                min(_SLICE, nodes - searched),
-                pointer(values, torch.int8),
-            )
+            slice_nodes = min(_SLICE, nodes - searched)
+            self._call("moves", board[None], player, slice_nodes, pointer(values, torch.int8))
             searched += _SLICE
         return values
 
@@ -170,10 +156,8 @@ class ProofSearch:
         """
         boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
         values = self.solve(state, nodes)
-        turns, best = (
-            torch.zeros(len(boards), dtype=torch.int64, device="cpu"),
-            torch.zeros(boards.shape, dtype=torch.bool, device="cpu"),
-        )
+        turns = torch.zeros(len(boards), dtype=torch.int64, device="cpu")
+        best = torch.zeros(boards.shape, dtype=torch.bool, device="cpu")
         for place in (values != 0).nonzero().squeeze(1).tolist():
             one = slice(place, place + 1)
             board, player, won = boards[one], players[one], bool(values[place] == 1)
@@ -300,17 +284,13 @@ class ProofSearch:
         players = players.to("cpu").contiguous()
         for start in range(0, len(boards), _BATCH):
             part = slice(start, start + _BATCH)
-            self._native.cellgames_torus_solver_search(
-                self._handle,
-                len(boards[part]),
-                boards.shape[1],
-                pointer(boards[part], torch.int8),
-                pointer(players[part], torch.int64),
-                nodes,
-                pointer(found[part], torch.int64),
-                None,
-            )
+            self._call("search", boards[part], players[part], nodes, pointer(found[part], torch.int64), None)
         return found
+
+    def _call(self, name: str, boards: Tensor, players: Tensor, *arguments: Any) -> None:
+        """Call the native solver about boards, int8 [L, N], and the players to move, int64 [L]."""
+        positions = *boards.shape, pointer(boards, torch.int8), pointer(players, torch.int64)
+        getattr(self._native, f"cellgames_torus_solver_{name}")(self._handle, *positions, *arguments)
 
 
 LEAST_STONES = {3: 0, 4: 0, 5: 12}

@@ -223,7 +223,7 @@ def test_what_is_certain_is_the_truth() -> None:
     sure = tree.of_root(tree.resolved)
     assert sure.float().mean() > 0.5
     won = ProofSearch(3).solve(state) == 1
-    claimed = tree.exact(tree.roots).gather(1, state.current_player[:, None]).squeeze(1) > 0
+    claimed = tree.worth[tree.roots].gather(1, state.current_player[:, None]).squeeze(1) > 0
     assert torch.equal(claimed[sure], won[sure])
     closed = (tree.status == CLOSED) & (tree.edge_visits > 0)
     means = tree.means(torch.arange(len(tree.visits)))

@@ -48,14 +48,7 @@ from .search_play import Searched, SearchPlay
 
 @dataclass(frozen=True)
 class _Lesson:
-    """A game that the network learns.
-
-    Attributes:
-        game: the rules.
-        improver: knows the network, with the weights that all lessons share, and how it learns.
-        play: its games in progress.
-        replay: its latest positions.
-    """
+    """A game that the network learns; its improver knows the network, with the weights that all lessons share."""
 
     game: Game
     improver: Improver
@@ -74,9 +67,8 @@ class _Lesson:
         rows = (rollout.learner_mask & estimates.known).flatten().nonzero().squeeze(1)
         seen = rollout.inputs if rollout.inputs.shape[2:] != (0,) else rollout.observation
         mask, actions = rollout.mask[..., : self.improver.choices], rollout.actions
-        seen, mask, policy, target, actions = (
-            part.flatten(0, 1)[rows] for part in (seen, mask, rollout.policy, estimates.target, actions)
-        )
+        parts = seen, mask, rollout.policy, estimates.target, actions
+        seen, mask, policy, target, actions = (part.flatten(0, 1)[rows] for part in parts)
         positions = Positions(seen, mask, policy, target, actions if self.improver.components else None)
         if arguments.surprise_weight and len(rows):
             positions = _by_surprise(self.improver, positions, arguments.surprise_weight, generator)
@@ -105,13 +97,12 @@ class AlphaZeroLearner(Learner):
         assert isinstance(arguments, AlphaZeroArguments)  # `ALGORITHMS` pairs them
         super().__init__(game, arguments, folder, device, kind=improver_of(game).kind)
         self.sample = arguments.sample
-        self.lessons = [
-            self._lesson(game, arguments, self.network),
-            *(
-                self._lesson(variant, _of_variants(arguments), _sharing(self.network, variant, device))
-                for variant in _variants(game, arguments)
-            ),
+        share, envs = self.network, arguments.variant_envs or arguments.num_envs
+        further = [
+            self._lesson(variant, replace(arguments, num_envs=envs), _sharing(share, variant, device))
+            for variant in _variants(game, arguments)
         ]
+        self.lessons = [self._lesson(game, arguments, share), *further]
         self.play = self.lessons[0].play
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(),
@@ -150,11 +141,7 @@ class AlphaZeroLearner(Learner):
         return Iteration(steps, games, turns, dict(zip(self.METRICS, values, strict=True)))
 
     def _order(self, added: list[int]) -> list[_Lesson]:
-        """Return the lesson of each step of the optimizer; those of each lesson are spread evenly.
-
-        Args:
-            added: positions that each lesson's replay got.
-        """
+        """Return the lesson of each step of the optimizer, evenly by the positions that each lesson's replay got."""
         h, places = self.arguments, list[tuple[float, int]]()
         for number, new in enumerate(added):
             steps = max(1, round(h.num_epochs * new / h.minibatch_size)) if new else 0
@@ -247,17 +234,11 @@ def _play(
     )
 
 
-def _of_variants(arguments: AlphaZeroArguments) -> AlphaZeroArguments:
-    """Return the arguments of the games of variants."""
-    return replace(arguments, num_envs=arguments.variant_envs or arguments.num_envs)
-
-
 @torch.no_grad()
 def _by_surprise(improver: Improver, positions: Positions, weight: float, generator: torch.Generator) -> Positions:
     """Return positions repeated or left out by chance, on average the same number.
 
-    A share `weight` of them is given in proportion to the KL divergence of the network's policy from that of the
-    search, the rest evenly (policy surprise weighting: Wu, "KataGo methods", 2021).
+    A share `weight` follows the policy's KL divergence from the search (Wu, "KataGo methods", 2021), the rest is even.
     """
     logs, _ = improver.log_probs_and_value(positions.observation, positions.mask, positions.actions)
     surprise = (torch.xlogy(positions.policy, positions.policy) - positions.policy * logs).sum(1).clamp(min=0)
@@ -268,21 +249,12 @@ def _by_surprise(improver: Improver, positions: Positions, weight: float, genera
 
 
 def _effort(arguments: AlphaZeroArguments) -> Effort:
-    """Return the effort of the searches."""
-    return Effort(
-        arguments.num_simulations,
-        arguments.max_num_considered_actions,
-        arguments.value_scale,
-        arguments.solver_nodes,
-    )
+    considered, scale = arguments.max_num_considered_actions, arguments.value_scale
+    return Effort(arguments.num_simulations, considered, scale, arguments.solver_nodes)
 
 
 def _variants(game: Game, arguments: AlphaZeroArguments) -> list[Game]:
-    """Return the games of `variants`.
-
-    Raises:
-        ValueError: one is malformed, not possible, or given twice; or the opponents play one setting only.
-    """
+    """Return the games of `variants`, each of which must be another setting of the game."""
     found = list[Game]()
     for text in arguments.variants:
         name, equals, value = text.partition("=")
@@ -302,11 +274,7 @@ def _variants(game: Game, arguments: AlphaZeroArguments) -> list[Game]:
 
 
 def _sharing(network: Network, game: Game, device: torch.device) -> Network:
-    """Return a network for another game that has the weights of `network`, not copies.
-
-    Raises:
-        ValueError: weights of the one do not play the other.
-    """
+    """Return a network for another game that has the weights of `network`, not copies; they must play it."""
     network.check_game(game)
     other = make_network(game, network.size, network.kind, device=device)
     modules = dict(network.named_modules())

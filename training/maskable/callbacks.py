@@ -257,10 +257,7 @@ class SelfPlayCallback(BaseCallback):
 
 
 def _scores(game: Game, ended: Ended) -> Tensor:
-    """Return the learner's score against every seat, float [E, P]: 1 if it is ahead, 1/2 for a tie.
-
-    As in `eval_opponents.compare`, it is by the outcome in games for two, and by the final scores in larger ones.
-    """
+    """Return the learner's score against every seat, float [E, P], by the outcome for two, else by the final scores."""
     rank = game.outcome(ended.state) if game.info.num_players == 2 else ended.state.scores
     gap = rank.gather(1, ended.player[:, None]) - rank
     return (1 + gap.sign().float()) / 2

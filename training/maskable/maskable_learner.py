@@ -158,11 +158,7 @@ def _set_global_chance(state: tuple[Any, Any]) -> None:
 
 
 def _minibatch(arguments: Arguments) -> int:
-    """Return a size of minibatches near the one asked for, so that all have nearly the same size.
-
-    Raises:
-        ValueError: one would be of a single action, whose advantage cannot be normalized.
-    """
+    """Return a size of minibatches near the one asked for, so that all have nearly the same size."""
     rows = arguments.num_envs * arguments.num_steps
     size = math.ceil(rows / max(1, round(rows / arguments.minibatch_size)))
     if rows % size == 1 or rows == 1:

@@ -43,42 +43,25 @@ _SHORT = 4  # steps of a game up to which the placements of all teams are replac
 
 @dataclass(frozen=True)
 class _Step:
-    """One step of the training games.
+    """One step of the training games."""
 
-    Attributes:
-        observation: [B, P, ...], what each team sees.
-        mask: bool [B, P, A], the legal placements.
-        logits: float [B, P, A], the network's.
-        stamp: int64 [B, P], the shapes to place.
-        cells: bool [B, P, N], the cells of the shapes that were placed; none where a game was over.
-        live: bool [B], the game was not over.
-        own: bool [B, P], the learner's teams, in games that were not over.
-    """
-
-    observation: Tensor
-    mask: Tensor
-    logits: Tensor
-    stamp: Tensor
-    cells: Tensor
-    live: Tensor
-    own: Tensor
+    observation: Tensor  # [B, P, ...], what each team sees
+    mask: Tensor  # bool [B, P, A], the legal placements
+    logits: Tensor  # float [B, P, A], the network's
+    stamp: Tensor  # int64 [B, P], the shapes to place
+    cells: Tensor  # bool [B, P, N], the cells of the shapes that were placed; none where a game was over
+    live: Tensor  # bool [B], the game was not over
+    own: Tensor  # bool [B, P], the learner's teams, in games that were not over
 
 
 @dataclass(frozen=True)
 class _Examples:
-    """Placements to learn from.
+    """Placements to learn from."""
 
-    Attributes:
-        observation: [X, ...].
-        actions: int64 [X, C], the placements that were tried.
-        target: float [X, C], 0 to 1: the team's share of the lead, 1/2 where all are level.
-        weight: float [X, C], 0 for placements that later ones of the team would have overlapped, else 1.
-    """
-
-    observation: Tensor
-    actions: Tensor
-    target: Tensor
-    weight: Tensor
+    observation: Tensor  # [X, ...]
+    actions: Tensor  # int64 [X, C], the placements that were tried
+    target: Tensor  # float [X, C], 0 to 1: the team's share of the lead, 1/2 where all are level
+    weight: Tensor  # float [X, C], 0 for placements that later ones of the team would have overlapped, else 1
 
 
 class PlacementLearner(Learner):
@@ -108,9 +91,8 @@ class PlacementLearner(Learner):
         longest = min(game.max_generations, arguments.generations or game.max_generations)
         self._watched = dataclasses.replace(game, max_generations=longest)
         self._unwatched = dataclasses.replace(game, max_generations=1)
-        self.optimizer = torch.optim.AdamW(
-            self.network.parameters(), lr=arguments.learning_rate, weight_decay=arguments.weight_decay
-        )
+        rate, decay = arguments.learning_rate, arguments.weight_decay
+        self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=rate, weight_decay=decay)
 
     @override
     def restart(self, seed: int) -> None:
@@ -133,12 +115,9 @@ class PlacementLearner(Learner):
         found = self._examples(steps)
         rows = len(found.target)
         order = minibatches(rows, h.minibatch_size, h.num_epochs, self.generator, self.device)
-        losses = [self._learn(found, places) for places in order]
-        loss, explained, grad_norm = means(losses, 3)
+        values = means([self._learn(found, places) for places in order], len(self.METRICS))
         turns = sum(int(step.live.sum()) for step in steps)
-        return Iteration(
-            rows, h.num_envs, turns, {"value_loss": loss, "explained_variance": explained, "grad_norm": grad_norm}
-        )
+        return Iteration(rows, h.num_envs, turns, dict(zip(self.METRICS, values, strict=True)))
 
     # --- playing --------------------------------------------------------------------------------------------------
 
@@ -195,9 +174,8 @@ class PlacementLearner(Learner):
         teams, parts = self.game.teams, list[_Examples]()
         for number in range(len(steps)):
             drawn = int(torch.randint(teams, (), generator=self._draws, device="cpu"))
-            parts += [
-                self._replaced(steps, number, seat) for seat in (range(teams) if len(steps) <= _SHORT else [drawn])
-            ]
+            seats = range(teams) if len(steps) <= _SHORT else [drawn]
+            parts += [self._replaced(steps, number, seat) for seat in seats]
         return _Examples(*(torch.cat(field) for field in zip(*(vars(part).values() for part in parts), strict=True)))
 
     def _replaced(self, steps: list[_Step], number: int, seat: int) -> _Examples:

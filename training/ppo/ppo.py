@@ -124,9 +124,8 @@ class PPO:
         log_prob, entropy = choices.evaluate_actions(action)
         log_ratio = log_prob - before
         ratio = log_ratio.exp()
-        policy_loss = -torch.minimum(
-            advantage * ratio, advantage * ratio.clamp(1 - self.h.clip_range, 1 + self.h.clip_range)
-        ).mean()
+        bounded = ratio.clamp(1 - self.h.clip_range, 1 + self.h.clip_range)
+        policy_loss = -torch.minimum(advantage * ratio, advantage * bounded).mean()
         value_loss = functional.mse_loss(value, target)
         loss = policy_loss + self.h.vf_coef * value_loss - self.h.ent_coef * entropy.mean()
         with torch.no_grad():

@@ -73,12 +73,8 @@ class Checkpoint:
     ) -> None:
         """Write the checkpoint; it replaces the last one when it is whole.
 
-        Args:
-            folder: folder of the run.
-            arguments: arguments of the run.
-            learner: its state is saved.
-            interruption: None at the points at which games start over anyway.
-            games: the games in progress, if the interruption keeps them.
+        The interruption is None at the points at which games start over anyway; `games` are those in progress, if the
+        interruption keeps them.
         """
         state = learner.state_dict() | ({} if games is None else {"games": games})
         content = {"format": FORMAT, "cellgames": __version__, "arguments": arguments.to_data()}
@@ -122,12 +118,6 @@ def restore(
     folder: Path, arguments: Arguments, device: torch.device, learner: Learner
 ) -> tuple[Checkpoint, Interruption | None] | None:
     """Restore the learner from the last checkpoint, with its games in progress if the checkpoint has them.
-
-    Args:
-        folder: folder of the run.
-        arguments: arguments of the run.
-        device: device of the learner.
-        learner: changed if there is a checkpoint.
 
     Returns:
         The counters and the interruption (None if games start over anyway); None if there is no checkpoint yet.
@@ -188,11 +178,8 @@ def read_state(path: Path, device: torch.device) -> Any:
 
 
 def _unshared(value: Any, words: dict[str, str] | None = None) -> Any:
-    """Return a copy of nested containers in which equal strings are one object and containers are different ones.
-
-    A pickle tells objects that occur twice from equal ones. Without this step, the checkpoint of a run that was
-    continued would hold the same values in other bytes.
-    """
+    """Return a copy of nested containers in which equal strings are one object and containers are different ones."""
+    # A pickle tells objects that occur twice from equal ones, so a run that was continued would hold other bytes.
     words = {} if words is None else words
     if isinstance(value, str):
         return words.setdefault(value, value)

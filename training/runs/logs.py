@@ -154,14 +154,8 @@ def draw_learning_curve(
 ) -> None:
     """Draw a line for each evaluation opponent: the share of games in which the learner is ahead, over steps.
 
-    A band around each line is the 95 % Wilson interval. It takes the games as independent.
-
-    Args:
-        title: text above the plot.
-        eval_opponents: columns of the table.
-        games: games against each opponent in an evaluation.
-        history: rows of a run's table.
-        figure: an empty figure of matplotlib.
+    A band around each line is the 95 % Wilson interval of the games of an evaluation, which it takes as independent.
+    `history` has the rows of a run's table, and the figure of matplotlib is empty.
     """
     from matplotlib.ticker import EngFormatter, PercentFormatter
 

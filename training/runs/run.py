@@ -182,11 +182,7 @@ def _logging_failures(out: Path) -> Iterator[None]:
 
 
 def _load_eval_opponents(game: Game, arguments: Arguments, learner: Learner) -> dict[str, AnyAgent]:
-    """Return the evaluation opponents by name.
-
-    Raises:
-        ValueError: one that cannot be loaded, or has the name of another column of the table.
-    """
+    """Return the evaluation opponents by name, which must not be that of another column of the table."""
     taken = {*RUN_METRICS, *learner.METRICS}
     if wrong := [name for name in arguments.eval_agents if name in taken]:
         raise ValueError(f"eval_opponents: {wrong[0]!r} is a column of progress.csv already; give another name")
@@ -281,11 +277,7 @@ class _Run:
         )
 
     def _stop(self, iteration: Iteration | None = None) -> NoReturn:
-        """Write a checkpoint of all steps and end the run.
-
-        Args:
-            iteration: the last one, if its evaluation is left out; the run makes up for it when it goes on.
-        """
+        """Write a checkpoint of all steps and end the run; it later makes up for an evaluation that is left out."""
         exact, steps = True, self.at.steps
         if iteration is not None or self.kept != self.at.iteration:
             games = self.learner.games_state()
@@ -319,18 +311,14 @@ class _Run:
         self.logs.scalars("learning", iteration.metrics, self.at.steps)
 
     def _evaluate(self, iteration: Iteration | None = None) -> bool:
-        """Evaluate the learner and add a row to the table; this does not change what is learned.
-
-        Returns:
-            False if a signal came first, and nothing was added.
-        """
+        """Add a row of the learner's evaluation to the table; False if a signal came first, and nothing was added."""
         measured = self.interrupts.unless_interrupted(self._measure)
         if measured is None:
             return False
         at, names = self.at, self.learner.METRICS
-        learned = (
-            dict.fromkeys(names, math.nan) if iteration is None else {name: iteration.metrics[name] for name in names}
-        )
+        learned = dict.fromkeys(names, math.nan)
+        if iteration is not None:
+            learned = {name: iteration.metrics[name] for name in names}
         at.history.append({**self._counters(iteration), **measured, **learned})
         self.logs.table(at.history)
         self.logs.times(at.iteration, at.steps)
@@ -348,12 +336,7 @@ class _Run:
         return found
 
     def _save(self, interruption: Interruption | None = None, games: Mapping[str, Any] | None = None) -> None:
-        """Write the agent and the plot, then the checkpoint, so that a checkpoint never lacks its agent.
-
-        Args:
-            interruption: None where games start over.
-            games: those in progress, to be kept.
-        """
+        """Write the agent and the plot, then the checkpoint, so that a checkpoint never lacks its agent."""
         at = self.at
         self.kept = at.iteration
         self._save_agent()
@@ -373,14 +356,8 @@ class _Run:
 
     def _save_agent(self) -> None:
         at, arguments = self.at, self.arguments
-        made = {
-            "command": self.command,
-            "algorithm": arguments.algorithm,
-            "seed": arguments.seed,
-            "steps": at.steps,
-            "games": at.games,
-            "machine": describe_machine(self.device),
-        }
+        made = {"command": self.command, "algorithm": arguments.algorithm, "seed": arguments.seed}
+        made |= {"steps": at.steps, "games": at.games, "machine": describe_machine(self.device)}
         self.learner.save(self.folder / AGENT, made)
 
 

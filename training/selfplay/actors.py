@@ -96,19 +96,12 @@ class Order:
 
 @dataclass(frozen=True)
 class _Part(Generic[R]):
-    """The rollout of an actor.
+    """The rollout of an actor."""
 
-    Attributes:
-        rollout: its numbers of opponents are those of this actor.
-        files: files of the snapshots among the opponents, by number.
-        results: results for the pool in order: file, score and games.
-        process: number of the actor's process.
-    """
-
-    rollout: R
-    files: Mapping[int, str]
-    results: Sequence[tuple[str, float, int]]
-    process: int
+    rollout: R  # its numbers of opponents are those of this actor
+    files: Mapping[int, str]  # files of the snapshots among the opponents, by number
+    results: Sequence[tuple[str, float, int]]  # results for the pool in order: file, score and games
+    process: int  # number of the actor's process
 
 
 def _weights(network: Network) -> dict[str, Tensor]:

@@ -43,14 +43,11 @@ class Comparison:
 
 
 def compare(
-    game: Game,
-    learner: AnyAgent,
-    other: AnyAgent,
-    games: int,
-    seed: int,
-    device: torch.device | str = "cpu",
+    game: Game, learner: AnyAgent, other: AnyAgent, games: int, seed: int, device: torch.device | str = "cpu"
 ) -> Comparison:
     """Play pairs of games with the same opening and the same dice, but exchanged seats.
+
+    The other agent forfeits games in which it fails; its seats that failed are then behind.
 
     Args:
         game: for any number of players; the learner has half of the seats.
@@ -59,8 +56,6 @@ def compare(
         games: an even number.
         seed: seed of all randomness in the games.
         device: device of the games.
-
-    The other agent forfeits games in which it fails; its seats that failed are then behind.
 
     Raises:
         ValueError: an odd number of games; an agent that cannot play the game.

@@ -216,15 +216,9 @@ def start_weights(network: Network, path: Path) -> None:
 
 
 def _widened(old: Tensor, own: Tensor, before: int, after: int) -> Tensor | None:
-    """Return a tensor of weights of a network with more channels, or None if it has other shapes.
+    """Return weights of a network with more channels, or None if they have other shapes.
 
     A dimension that grows counts channels, once or several times. The weights from new channels to old ones are small.
-
-    Args:
-        old: weights of the network with `before` channels.
-        own: weights of the new network, with `after` channels.
-        before: channels of the old network.
-        after: channels of the new one.
     """
     places = []
     for few, many in zip(old.shape, own.shape, strict=True):

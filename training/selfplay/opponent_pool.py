@@ -141,9 +141,8 @@ class Pool:
         if strange := [member.file for member in members if not _FILE.fullmatch(member.file)]:
             raise InputError("snapshots", "names of snapshots", shown(strange[0]))  # which could be any file's
         if missing := [member.file for member in members if not (self.folder / member.file).is_file()]:
-            raise RunError(
-                f"{self.folder}: expected the weights of snapshots {listed(missing)}, found none; {START_OVER}"
-            )
+            lost = f"expected the weights of snapshots {listed(missing)}, found none"
+            raise RunError(f"{self.folder}: {lost}; {START_OVER}")
         self.members = members
         self.prune()
 

@@ -212,10 +212,7 @@ class SelfPlay:
     def _decide(
         self, state: State, observation: Tensor, mask: Tensor, learner_mask: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the learner's actions in all rows, their log-probabilities and the values.
-
-        `learner_mask` is true for the rows that it plays.
-        """
+        """Return the learner's actions, their log-probabilities and the values, in its own rows (`learner_mask`)."""
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision):  # as when it learns
             choices, value = self.network.policy_and_value(observation, mask)
         return *choices.sample_with_log_prob(self.generator), value

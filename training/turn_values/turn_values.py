@@ -39,25 +39,15 @@ from cellgames.utils.errors import InputError, shown
 
 @dataclass(frozen=True)
 class _Turns:
-    """A rollout of `T` turns in every environment.
+    """A rollout of `T` turns in every environment."""
 
-    Attributes:
-        boards: int64 [T, B, 7, S, N], the position after the turn, as its player sees it.
-        numbers: int16 [T, B, 4], the same.
-        value: float [T, B], the network's value of it.
-        reward: float [T, B, 2], results of games that ended with the turn.
-        player: int64 [T, B], the seat whose turn it was.
-        done: bool [T, B], the game ended.
-        learner_mask: bool [T, B], the learner's turn.
-    """
-
-    boards: Tensor
-    numbers: Tensor
-    value: Tensor
-    reward: Tensor
-    player: Tensor
-    done: Tensor
-    learner_mask: Tensor
+    boards: Tensor  # int64 [T, B, 7, S, N], the position after the turn, as its player sees it
+    numbers: Tensor  # int16 [T, B, 4], the same
+    value: Tensor  # float [T, B], the network's value of it
+    reward: Tensor  # float [T, B, 2], results of games that ended with the turn
+    player: Tensor  # int64 [T, B], the seat whose turn it was
+    done: Tensor  # bool [T, B], the game ended
+    learner_mask: Tensor  # bool [T, B], the learner's turn
 
 
 class TurnLearner(Learner):
