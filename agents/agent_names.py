@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlencode
 
-from cellgames.agents.networks.file_names import MODEL_SUFFIX, SAMPLE, WEIGHTS_SUFFIX
+from cellgames.agents.networks.agent_files import MODEL_SUFFIX, SAMPLE, WEIGHTS_SUFFIX
 from cellgames.utils.errors import InputError
 from cellgames.utils.foreign_text import listed, shown
 

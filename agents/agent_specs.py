@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.networks.file_names import CHAMPION_FILE, MODEL_SUFFIX, SAMPLE, WEIGHTS_FILE, WEIGHTS_SUFFIX
-from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
+from cellgames.agents.networks.agent_files import (
+    CHAMPION_FILE,
+    MODEL_SUFFIX,
+    SAMPLE,
+    SEARCH_WEIGHTS,
+    WEIGHTS,
+    WEIGHTS_FILE,
+    WEIGHTS_SUFFIX,
+    ids_with_weights,
+)
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import Target, additions, resolve
 from cellgames.utils.errors import InputError, shown
@@ -126,13 +134,13 @@ AGENTS: dict[str, AgentSpec] = {
         AgentSpec(
             "rollout:N",
             "N random playouts a move, most for the best candidates",
-            f"{_HERE}.playouts.rollout_agent:RolloutAgent",
+            f"{_HERE}.playouts.playout_agents:RolloutAgent",
             True,
         ),
         AgentSpec(
             "amaf:N",
             "N random playouts a move, each of which values all its actions",
-            f"{_HERE}.playouts.amaf:AmafAgent",
+            f"{_HERE}.playouts.playout_agents:AmafAgent",
         ),
         AgentSpec(
             "mcts:N",
@@ -162,7 +170,7 @@ AGENTS: dict[str, AgentSpec] = {
         AgentSpec(
             "gtp:COMMAND",
             "a GTP engine, such as gtp:./engine, in games of two players in turns",
-            f"{_HERE}.programs.gtp_agent:GtpAgent",
+            f"{_HERE}.programs.gtp:GtpAgent",
         ),
         AgentSpec(
             "llm:MODEL",

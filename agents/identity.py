@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.networks.file_names import MIXTURE_FILE
+from cellgames.agents.networks.agent_files import MIXTURE_FILE
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.version import __version__
 

@@ -9,7 +9,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
+from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import check_one_of
 from cellgames.utils.foreign_text import clipped, shown

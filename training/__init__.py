@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .algorithms import ALGORITHMS as ALGORITHMS
+    from .arguments import ALGORITHMS as ALGORITHMS
     from .arguments import (
         AlphaZeroArguments as AlphaZeroArguments,
         Arguments as Arguments,

@@ -9,6 +9,7 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from typing_extensions import override
@@ -18,9 +19,7 @@ from cellgames.agents.loading import default_opponents
 from cellgames.cluster.connection import LOCAL
 from cellgames.envs.registry import plugins
 from cellgames.utils.errors import InputError, shown
-from cellgames.utils.options import Options, Strings, option, redefault
-
-from .algorithms import ALGORITHMS
+from cellgames.utils.options import Option, Options, Strings, option, redefault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from cellgames.envs.core import Game
     from cellgames.plugins import TrainingPreset
+    from cellgames.training.selfplay.learner import Learner
 
 Sampling = Literal["uniform", "latest", "prioritized"]
 
@@ -260,6 +260,62 @@ class TurnArguments(Arguments):
     temperature: float = option(
         0.1, "temperature of the noise on values, which are from -1 to 1; falls to a tenth", low=0
     )
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An entry of the table: an algorithm's arguments and its learner.
+
+    Attributes:
+        summary: one line for help texts.
+        arguments: a subclass of `Arguments`, whose module imports no torch.
+        learner_path: `module:Class`, a subclass of `Learner`.
+    """
+
+    summary: str
+    arguments: type[Arguments]
+    learner_path: str
+
+    @property
+    def learner(self) -> type[Learner]:
+        """The class of the learner; getting it imports torch."""
+        kind: type[Learner] = resolve_name(self.learner_path)
+        return kind
+
+
+_HERE = "cellgames.training"
+
+ALGORITHMS: dict[str, Algorithm] = {
+    "ppo": Algorithm("PPO on the device of the games", PPOArguments, f"{_HERE}.ppo.ppo:PPOLearner"),
+    "maskable-ppo": Algorithm(
+        "MaskablePPO of sb3-contrib", MaskableArguments, f"{_HERE}.maskable.maskable_learner:MaskableLearner"
+    ),
+    "alphazero": Algorithm(
+        "AlphaZero: self-play by search, which the network learns to foresee",
+        AlphaZeroArguments,
+        f"{_HERE}.alphazero.alphazero:AlphaZeroLearner",
+    ),
+    "placement-values": Algorithm(
+        "values of all placements, from games that differ in one, for the Toroidal Cup",
+        PlacementArguments,
+        f"{_HERE}.placement_values.placement_values:PlacementLearner",
+    ),
+    "turn-values": Algorithm(
+        "TD(lambda) on positions after whole turns, for Cloth of Gold",
+        TurnArguments,
+        f"{_HERE}.turn_values.turn_values:TurnLearner",
+    ),
+}
+"""Algorithms by the name that `--algo` takes; an entry here adds one."""
+
+
+def all_options() -> dict[str, dict[str, Option]]:
+    """Return each option of any algorithm by name, as each algorithm that has it describes it."""
+    found: dict[str, dict[str, Option]] = {}
+    for name, algorithm in ALGORITHMS.items():
+        for one in algorithm.arguments.options():
+            found.setdefault(one.name, {})[name] = one
+    return found
 
 
 def arguments_of(data: Mapping[str, Any]) -> Arguments:

@@ -22,8 +22,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
-from cellgames.agents.networks.champion_data import check_weight, read_champion_data
-from cellgames.agents.networks.file_names import CHAMPION_FILE
+from cellgames.agents.networks.agent_files import CHAMPION_FILE, check_weight, read_champion_data
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT
 from cellgames.envs.cloth_of_gold.state import ClothState

@@ -10,8 +10,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
-from cellgames.agents.playouts.halving import affordable, best_arm
-from cellgames.agents.playouts.playouts import at_once, play_out
+from cellgames.agents.playouts.playouts import affordable, at_once, best_arm, play_out
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.utils.errors import check_at_least

@@ -23,8 +23,7 @@ from cellgames.agents.base import draw_seeds, must_start
 from cellgames.agents.networks.trained import search_network
 from cellgames.agents.search.evaluators import Evaluation
 from cellgames.agents.search.gumbel import GumbelSearch
-from cellgames.agents.search.search_result import SearchResult
-from cellgames.agents.search.tree_search import Search
+from cellgames.agents.search.tree_search import Search, SearchResult
 from cellgames.agents.search.uct import UCTSearch
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState

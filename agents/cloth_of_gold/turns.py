@@ -1,11 +1,14 @@
 """Whole turns of Cloth of Gold: shapes drawn at random, and agents that decide turn by turn.
 
+Names and shapes are as in the LifeWiki (conwaylife.com); Life and its first shapes are John Horton Conway's.
+
 Letters: `L` games to move in, `C` candidate turns, `K` the most units of a turn, `V` forms of shapes, `T` tries.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -13,6 +16,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, draw_seeds, reaching
 from cellgames.envs.boards.bitboards import popcount
+from cellgames.envs.boards.orientations import Cell, orientations, parse_cells
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT, disk
 from cellgames.envs.cloth_of_gold.state import ClothState
@@ -20,7 +24,47 @@ from cellgames.envs.core import Game, chance
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.utils.errors import InputError
 
-from .shapes import SHAPES, shape_forms
+SHAPES: dict[str, str] = {
+    # Still lifes hold units and territory.
+    "block": "oo/oo",
+    "tub": ".o./o.o/.o.",
+    "boat": "oo./o.o/.o.",
+    "ship": "oo./o.o/.oo",
+    "beehive": ".oo./o..o/.oo.",
+    "loaf": ".oo./o..o/.o.o/..o.",
+    "pond": ".oo./o..o/o..o/.oo.",
+    "eater": "oo../o.o./..o./..oo",
+    # Oscillators do too.
+    "blinker": "ooo",
+    "toad": ".ooo/ooo.",
+    "beacon": "oo../oo../..oo/..oo",
+    # Spaceships go to the other side.
+    "glider": ".o./..o/ooo",
+    "lightweight spaceship": ".o..o/o..../o...o/oooo.",
+    # Seeds grow, for some time at least.
+    "t-tetromino": "ooo/.o.",
+    "r-pentomino": ".oo/oo./.o.",
+    "pi-heptomino": "ooo/o.o/o.o",
+    "b-heptomino": "o.oo/ooo./.o..",
+    "acorn": ".o...../...o.../oo..ooo",
+}
+"""Live cells `o` of each row."""
+
+
+@cache
+def shape_forms(name: str) -> tuple[tuple[Cell, ...], ...]:
+    """Return all different turned and mirrored forms of a shape, each as (row, column) from its first cell.
+
+    The first cell lies near the middle, and every other one within a king's move or two of one before it.
+    """
+    return tuple(_from_the_middle(form) for form in sorted(set(orientations(parse_cells(SHAPES[name])))))
+
+
+def _from_the_middle(form: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    middle = tuple(sum(values) / len(form) for values in zip(*form, strict=True))
+    row, col = min(form, key=lambda cell: (cell[0] - middle[0]) ** 2 + (cell[1] - middle[1]) ** 2)
+    return tuple(sorted(((r - row, c - col) for r, c in form), key=lambda cell: cell[0] ** 2 + cell[1] ** 2))
+
 
 _TRIES = 4  # places tried for a shape
 _NEAR = 5  # cells around the first shape, where the next ones of a player without units are tried

@@ -1,4 +1,12 @@
-"""Greedy Hex and Y: play where one's own cheap connections and the opponent's meet."""
+"""Greedy Hex and Y: play where one's own cheap connections and the opponent's meet, by the cells that they still need.
+
+Letters: `L` observations, `Q` positions of a player, `N` cells, `T` cells of a side, `M` kinds of connections.
+
+An own cell costs 0, a free one 1, the opponent's are closed. From every cell of a side the cheapest walks to all cells
+are found, and from each cell the cheapest way on to the other sides: in Hex a walk to the other side, in Y a walk to a
+cell where two walks to the other two sides meet. A kind of connection is the cell of a side at which it begins, for all
+sides of the goal. All positions and beginnings are relaxed at the same time, in bytes, until nothing changes.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +17,149 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, refuse
+from cellgames.agents.playouts.playouts import lots
+from cellgames.envs.connection.board_tables import cell_places, neighbours
+from cellgames.envs.connection.boards import Board
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game, seeds
 
-from .distance import connection_costs, greatest, values
+CLOSED = 120
+"""A cost from here on means that there is no such connection."""
+
+_HALVINGS = 16  # costs this far above the least count nothing
+_URGENT = 1 << 44  # more than any sum of potentials
+
+
+def values(own: Tensor, opponent: Tensor, mask: Tensor) -> Tensor:
+    """Return values of cells for the player to move, int64 [L, N]: cells that win come first, then those that defend.
+
+    Else the potentials decide. The potential of a cell for a player is the sum of 2^-cost over the kinds of connections
+    through it, as a share of the player's greatest; both players' are added. Everything is counted in integers, so a
+    game does not depend on the batch around it.
+
+    Args:
+        own: uint8 [L, M, N], stones that the player still needs for each kind of connection through a cell.
+        opponent: the same for the opponent.
+        mask: bool [L, N], the free cells.
+    """
+    (mine, most), (theirs, their_most) = (_potential(part, mask) for part in (own, opponent))
+    wins, stops = ((part.amin(1) == 1) & mask for part in (own, opponent))
+    value = mine * their_most[:, None] + theirs * most[:, None]
+    urgent = torch.where(wins.any(1, keepdim=True), wins, stops)
+    return torch.where(mask, value + urgent * _URGENT, -1)
+
+
+def _potential(costs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Return potentials of the legal cells, int64 [L, N], below 2^22, and the greatest, [L], at least 1."""
+    least = costs.amin(1).where(mask, CLOSED).amin(1)
+    above = costs.long() - least[:, None, None]
+    counts = (costs < CLOSED) & mask[:, None] & (above < _HALVINGS)
+    potential = torch.where(counts, 1 << (_HALVINGS - above).clamp(0, _HALVINGS), 0).sum(1)
+    return potential, potential.amax(1).clamp(min=1)
+
+
+def greatest(values: Tensor, generator: torch.Generator) -> Tensor:
+    """Return the place of the greatest value in each row, int64 [L]; a random one of several."""
+    ties = values == values.amax(1, keepdim=True)
+    return (lots(values, generator) + 1).where(ties, 0).argmax(1)
+
+
+_CHUNK = 1 << 20  # bytes of walks that are relaxed together, so that they stay in a core's cache
+
+
+def connection_costs(game: ConnectionGame, observation: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the cost of the cheapest winning connection through each cell.
+
+    Args:
+        game: game of the observations.
+        observation: int8 [L, 3 K + 1, n, n], as the game shows it to the player who asks.
+
+    Returns:
+        For the player and for the opponent, uint8 [L, M, N]: the stones still needed for the cheapest winning group
+        through a cell that begins at each cell of a side. `CLOSED` or more without a connection.
+    """
+    batch, layout = len(observation), game.layout
+    places = cell_places(game.shape, game.tiling, game.size, observation.device)
+    own, opponent = observation[:, : 2 * layout.kinds].reshape(batch, 2, -1)[:, :, places].long().unbind(1)
+    # Prices of a free cell, an own one, one of the opponent's.
+    prices = torch.tensor([1, 0, CLOSED], dtype=torch.uint8, device=observation.device)
+    price = prices[torch.cat((own + 2 * opponent, opponent + 2 * own))]  # [2 L, N]
+    black = observation[:, -1, 0, 0] == 1
+    black = torch.cat((black, ~black))
+    if one_goal := layout.goals[0] == layout.goals[1]:
+        black = torch.ones_like(black)
+    kinds = len(_beginnings(layout, 0))
+    costs = torch.zeros((2 * batch, kinds, layout.cells), dtype=torch.uint8, device=price.device)
+    for seat in (0,) if one_goal else (0, 1):
+        for some in (black == (seat == 0)).nonzero().squeeze(1).split(max(1, _CHUNK // (layout.cells * kinds))):
+            costs[some] = _search(layout, seat, price[some].t().contiguous())
+    return costs[:batch], costs[batch:]
+
+
+def stones_to_win(game: ConnectionGame, observation: Tensor) -> Tensor:
+    """Return the stones that player and opponent still need, uint8 [L, 2]; `CLOSED` or more: cannot win."""
+    return torch.stack([costs.amin((1, 2)) for costs in connection_costs(game, observation)], dim=1)
+
+
+def _beginnings(layout: Board, seat: int) -> list[tuple[int, int]]:
+    """Return the sides of a goal and their cells: (side, cell) for each kind of connection."""
+    sides = [side for side in (1, 2, 4, 8) if layout.goals[seat] & side]
+    return [(side, cell) for side in sides for cell in range(layout.cells) if layout.sides[cell] & side]
+
+
+def _search(layout: Board, seat: int, price: Tensor) -> Tensor:
+    """Return costs, uint8 [Q, M, N], for the prices of cells, uint8 [N, Q], and a seat's goal."""
+    near = neighbours(layout.shape, layout.tiling, layout.size, price.device)
+    kinds = _beginnings(layout, seat)
+    sides = list(dict.fromkeys(side for side, _ in kinds))
+    # Walks from each cell of the sides, and from whole sides; a walk's cost has its last cell in it.
+    starts = torch.tensor(
+        [
+            [cell == start for _, start in kinds] + [bool(layout.sides[cell] & side) for side in sides]
+            for cell in range(layout.cells)
+        ],
+        device=price.device,
+    )  # [N, M + S]
+    walks = _relaxed(torch.where(starts[..., None], price[:, None], CLOSED), price[:, None], near)
+    single, whole = walks[:, : len(kinds)], dict(zip(sides, walks[:, len(kinds) :].unbind(1), strict=True))
+    onward = {}
+    for side in sides:
+        first, *more = (whole[other] for other in sides if other != side)
+        onward[side] = first
+        for other in more:  # both from one cell, which is counted once, and from there to any other
+            onward[side] = _relaxed(_through(first, other, price)[:, None], price[:, None], near)[:, 0]
+    rest = torch.stack([onward[side] for side, _ in kinds], 1)
+    return _through(single, rest, price[:, None]).permute(2, 1, 0)
+
+
+def _through(one: Tensor, other: Tensor, price: Tensor) -> Tensor:
+    """Return the cost of two walks that end in a cell, which is counted once, uint8."""
+    both = (one.int() + other - price).clamp(max=CLOSED)
+    return torch.where(price >= CLOSED, CLOSED, both).to(torch.uint8)
+
+
+def _relaxed(walks: Tensor, price: Tensor, near: Tensor) -> Tensor:
+    """Return walks, uint8 [N, T, Q], shortened until none can be shortened."""
+    rounds = 0
+    while True:
+        best = walks
+        for ring in near:
+            best = torch.minimum(best, walks[ring] + price)
+        best = best.clamp(max=CLOSED)
+        rounds += 1
+        if rounds % 2 == 0 and torch.equal(best, walks):  # looking costs about as much as a neighbour
+            return best
+        walks = best
 
 
 class ConnectionGreedy(GameAgent[ConnectionGame]):
     """An agent that wins at once if one stone does it, else stops an opponent who could, else plays by potentials.
 
-    The potential of a cell counts all kinds of connections through it, by their costs (`connection_costs`,
-    `distance`). The agent plays the cell with the greatest sum of both players' potentials. Where the second player
-    may swap, the first stone matters by its potential on an empty board: the agent takes over one on a cell that is
-    better than most, and begins itself on a cell in the middle of that order. It keeps no memory; ties are broken by
-    the generator, and a game does not depend on the batch around it.
+    The potential of a cell counts all kinds of connections through it, by their costs (`connection_costs`). The agent
+    plays the cell with the greatest sum of both players' potentials. Where the second player may swap, the first stone
+    matters by its potential on an empty board: the agent takes over one on a cell that is better than most, and begins
+    itself on a cell in the middle of that order. It keeps no memory; ties are broken by the generator, and a game does
+    not depend on the batch around it.
     """
 
     memoryless = True

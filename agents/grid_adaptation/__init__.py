@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .joint_moves import GridSearch as GridSearch
     from .joint_moves import MatchedOthers as MatchedOthers
     from .network import GridNetwork as GridNetwork
-    from .opponent_model import KeenOthers as KeenOthers, Others as Others
+    from .lookahead import KeenOthers as KeenOthers, Others as Others
     from .rollout import GridRollout as GridRollout
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -28,10 +28,8 @@ from cellgames.utils.errors import check_at_least
 
 from .beliefs import Witness, likely_sequences
 from .decoding import Seen
-from .greedy import GridPlayer
-from .lookahead import tiles_on, tried, weighted
-from .opponent_model import KeenOthers, Others
-from .plans import Planner, Plans
+from .greedy import GridPlayer, Planner, Plans
+from .lookahead import KeenOthers, Others, tiles_on, tried, weighted
 
 _WORLD, _PICK, _ANYWHERE, _RESERVE = range(chance.USER + 50, chance.USER + 54)
 _SHARE = 1 << 20

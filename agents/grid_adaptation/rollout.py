@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.playouts.halving import affordable, best_arm
+from cellgames.agents.playouts.playouts import affordable, best_arm
 from cellgames.envs.core import Game, chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -19,8 +19,7 @@ from cellgames.utils.errors import check_at_least
 from .beliefs import History, Remembered, better_flip, determinize
 from .decoding import Seen
 from .greedy import GridPlayer
-from .lookahead import ILLEGAL
-from .opponent_model import KeenOthers, Others
+from .lookahead import ILLEGAL, KeenOthers, Others
 
 _MATCH, _OTHERS, _LATER = range(chance.USER + 40, chance.USER + 43)
 _BATCH = 512  # playouts that run together

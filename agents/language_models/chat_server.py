@@ -18,8 +18,7 @@ from cellgames.utils.errors import InputError
 from cellgames.utils.extras import install
 from cellgames.utils.foreign_text import clipped, shown
 
-from .kept_answers import Reply
-from .spending import SPENDING
+from .calls import SPENDING, Reply
 
 if TYPE_CHECKING:
     import httpx

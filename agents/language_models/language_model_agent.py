@@ -19,8 +19,8 @@ from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import Options, option
 
+from .calls import KeptAnswers, answers_of_run, key_of
 from .chat_server import ChatError, ChatServer
-from .kept_answers import KeptAnswers, answers_of_run, key_of
 from .prompts import MoveError, question, read_answer, rules_text
 
 _SEEDS = 1 << 31

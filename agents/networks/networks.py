@@ -25,9 +25,9 @@ from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import resolve
 from cellgames.utils.errors import InputError, check_whole, shown
 
+from .agent_files import serves
 from .blocks import Trunk, initialized, pooled
 from .choices import Choices, Relation
-from .shipped_weights import serves
 
 _REDUCED = 4
 """Channels of the board that `BoardNetwork` reads as a whole."""

@@ -34,8 +34,8 @@ from cellgames.utils.errors import InputError
 from cellgames.utils.extras import install
 from cellgames.utils.foreign_text import clipped
 
+from .agent_files import SAMPLE
 from .choices import Choices
-from .file_names import SAMPLE
 from .networks import Network
 
 _MODULES = re.compile(

@@ -18,10 +18,18 @@ from cellgames.envs.registry import make as make_game
 from cellgames.plugins import resolve
 from cellgames.utils.errors import InputError, shown
 
-from .file_names import WEIGHTS_FILE
+from .agent_files import (
+    SEARCH_WEIGHTS,
+    WEIGHTS,
+    WEIGHTS_FILE,
+    differences,
+    ids_with_weights,
+    in_folder,
+    serves,
+    serves_in,
+)
 from .networks import Network, NetworkAgent
 from .saved import load_network, read_about
-from .shipped_weights import SEARCH_WEIGHTS, WEIGHTS, differences, ids_with_weights, in_folder, serves, serves_in
 
 _NEAR = 0.5  # so that no stored line of moves beats the agent again and again; it costs no strength
 

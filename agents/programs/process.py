@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, ClassVar
 
 from cellgames.runs.comparing import LOGS
 from cellgames.runs.run_folder import run_folder
@@ -48,6 +48,13 @@ _TAIL = 200  # characters of standard error in an error
 
 class ProgramError(RuntimeError):
     """A program that did not answer; the text says why, in one line."""
+
+
+class EngineError(ValueError):
+    """A malformed answer of a program; the text states the expected answer and the received one."""
+
+    goes_on: ClassVar[bool] = False
+    """True if the program goes on after it; else what it says next would be taken for another answer."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.views import View
 from cellgames.envs.core import Game, seeds
 
-from .engine import EngineError
-from .process import ProgramError
+from .process import EngineError, ProgramError
 from .program_agent import ProgramAgent
 
 _PATIENCE = 5.0  # seconds in which a program must end after `quit`

@@ -22,8 +22,7 @@ from cellgames.agents.views import View, Views
 from cellgames.envs.core import Game, State, chance
 from cellgames.utils.foreign_text import shown
 
-from .engine import EngineError
-from .process import Limits
+from .process import EngineError, Limits
 
 VERSION = 1
 """The version of the protocol."""

@@ -8,7 +8,7 @@ from .evaluators import (
 )
 from .gumbel import GumbelSearch as GumbelSearch
 from .improvement import Effort as Effort, Improved as Improved, Improver as Improver, Rows as Rows
-from .search_result import SearchResult as SearchResult
+from .tree_search import SearchResult as SearchResult
 from .tree import Tree as Tree
 from .tree_search import Search as Search
 from .uct import UCTSearch as UCTSearch

@@ -21,9 +21,8 @@ from cellgames.plugins import resolve
 from cellgames.utils.errors import check_at_least
 
 from .evaluators import Evaluator, NetworkEvaluator
-from .search_result import SearchResult
 from .tree import ILLEGAL, Tree
-from .tree_search import Search
+from .tree_search import Search, SearchResult
 
 CONSIDERED = 16
 """Candidates at the root, at most."""

@@ -22,9 +22,8 @@ from cellgames.plugins import resolve
 
 from .evaluators import NetworkEvaluator
 from .gumbel import GumbelSearch
-from .search_result import SearchResult
 from .tree import Tree
-from .tree_search import Search
+from .tree_search import Search, SearchResult
 from .uct import UCTSearch
 
 _NOISE = 0.5  # of the root's candidates, so that no stored line of moves beats the agent again and again

@@ -30,8 +30,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, draw_seeds, must_start, reaching
-from cellgames.agents.networks.champion_data import check_weight, read_champion_data
-from cellgames.agents.networks.file_names import CHAMPION_FILE
+from cellgames.agents.networks.agent_files import CHAMPION_FILE, check_weight, read_champion_data
 from cellgames.agents.simultaneous import solve_matrix
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.dealing import PLACEABLE

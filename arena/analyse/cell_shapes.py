@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from cellgames.agents.cloth_of_gold.shapes import SHAPES
+from cellgames.agents.cloth_of_gold.turns import SHAPES
 from cellgames.envs.boards.orientations import Cell, orientations, parse_cells
 
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
-from cellgames.agents.language_models.kept_answers import costs
+from cellgames.agents.language_models.calls import costs
 from cellgames.arena.records.checksums import finish, plain
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, traces_of
 from cellgames.arena.records.record_lines import RECORDS, Pairing, Record

@@ -25,8 +25,8 @@ from benchmarks.commands import typed_command
 from benchmarks.pages import write_page
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
+from cellgames.agents.networks.agent_files import SEARCH_WEIGHTS
 from cellgames.agents.networks.saved import read_about
-from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS
 from cellgames.agents.networks.trained import shipped
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match_options import MatchOptions

@@ -21,7 +21,7 @@ from benchmarks.pages import listed, machine_head, write_page
 from cellgames.agents.loading import load
 from cellgames.runs.comparing import TIMING
 from cellgames.training import compare
-from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.arguments import ALGORITHMS
 from cellgames.training.runs.run import Progress, train
 from cellgames.utils.progress import StatusLine
 from cellgames.utils.report.model import Plot, Table

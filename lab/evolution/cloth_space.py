@@ -24,8 +24,7 @@ from typing_extensions import override
 from cellgames.agents.base import ByGame
 from cellgames.agents.cloth_of_gold.first_turns import BETWEEN, opening_turns, turned, ways
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy
-from cellgames.agents.cloth_of_gold.shapes import SHAPES, shape_forms
-from cellgames.agents.cloth_of_gold.turns import TurnAgent
+from cellgames.agents.cloth_of_gold.turns import SHAPES, TurnAgent, shape_forms
 from cellgames.agents.loading import load
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.simulation import simulate

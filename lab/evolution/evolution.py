@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cellgames.agents.networks.champion_data import to_text
-from cellgames.agents.networks.file_names import CHAMPION_FILE
+from cellgames.agents.networks.agent_files import CHAMPION_FILE, to_text
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match import load_two_player_agents
 from cellgames.arena.play.match_options import MatchOptions

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
+from cellgames.agents.networks.agent_files import WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.agents.networks.saved import read_about
 from cellgames.envs import registry
 from cellgames.envs.core import Game

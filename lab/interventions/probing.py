@@ -19,12 +19,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from cellgames.agents.connection import distance as connection_distance
-from cellgames.agents.connection.distance import CLOSED
+from cellgames.agents.connection import greedy as connection_distance
+from cellgames.agents.connection.greedy import CLOSED
 from cellgames.agents.networks.blocks import Trunk, pooled
 from cellgames.agents.networks.convolutions import convolve
 from cellgames.agents.networks.networks import Network, make_network
-from cellgames.agents.torus import distance as torus_distance
+from cellgames.agents.torus import greedy as torus_distance
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.cloth_of_gold.game import ClothOfGold

@@ -39,7 +39,7 @@ import numpy as np
 
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
-from cellgames.agents.networks.file_names import MIXTURE_FILE, WEIGHTS_FILE
+from cellgames.agents.networks.agent_files import MIXTURE_FILE, WEIGHTS_FILE
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.payoffs import Payoffs, payoffs

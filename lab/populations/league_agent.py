@@ -25,7 +25,7 @@ from typing_extensions import override
 from cellgames.agents.agent_specs import file_of
 from cellgames.agents.base import AnyAgent, BaseAgent, Seats, must_start, reaching, takes_states
 from cellgames.agents.loading import load
-from cellgames.agents.networks.file_names import MIXTURE_FILE
+from cellgames.agents.networks.agent_files import MIXTURE_FILE
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError
 from cellgames.utils.foreign_text import clipped, shown

@@ -248,7 +248,7 @@ def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
         ("cellgames.agents.base:BaseAgent", r"lacks the method act \(or act_on_state\)"),
         ("math:pi", r"float lacks the method start and act"),
         ("math:floor:2", "only a class takes text after a second colon"),
-        ("cellgames.agents.playouts.rollout_agent:RolloutAgent", "cannot make RolloutAgent with no arguments"),
+        ("cellgames.agents.playouts.playout_agents:RolloutAgent", "cannot make RolloutAgent with no arguments"),
     ],
 )
 def test_a_bad_spec_is_explained(spec: str, message: str) -> None:

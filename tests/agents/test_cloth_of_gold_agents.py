@@ -16,7 +16,7 @@ import cellgames
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, best_bolts, forecast, worth
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout, finish_turns
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
-from cellgames.agents.playouts.halving import best_arm
+from cellgames.agents.playouts.playouts import best_arm
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds

@@ -13,8 +13,7 @@ from torch import Tensor
 from toy_games import random_actions
 
 import cellgames
-from cellgames.agents.cloth_of_gold.shapes import SHAPES, shape_forms
-from cellgames.agents.cloth_of_gold.turns import ClothRandom, TurnAgent, random_turns
+from cellgames.agents.cloth_of_gold.turns import SHAPES, ClothRandom, TurnAgent, random_turns, shape_forms
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds

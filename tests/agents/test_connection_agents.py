@@ -11,7 +11,7 @@ from every_game import generator
 from torch import Tensor
 
 from cellgames.agents.connection import ConnectionGreedy, ConnectionNetwork
-from cellgames.agents.connection.distance import CLOSED, stones_to_win
+from cellgames.agents.connection.greedy import CLOSED, stones_to_win
 from cellgames.agents.networks.networks import Size
 from cellgames.agents.search import UCTSearch
 from cellgames.envs.connection import ConnectionGame, Hex, Y

@@ -23,8 +23,8 @@ from cellgames.agents.base import BaseAgent
 from cellgames.agents.forfeits import AgentError, naming, reason_of
 from cellgames.agents.play_loop import Played, play
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.agents.programs.engine import Engine
 from cellgames.agents.programs.process import namespaces
+from cellgames.agents.programs.program_agent import Engine
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions

@@ -12,9 +12,8 @@ import torus_reference as ref
 from every_game import generator
 from torch import Tensor
 
-from cellgames.agents.connection.distance import CLOSED
-from cellgames.agents.torus.distance import stones_to_win
-from cellgames.agents.torus.greedy import TorusGreedy
+from cellgames.agents.connection.greedy import CLOSED
+from cellgames.agents.torus.greedy import TorusGreedy, stones_to_win
 
 Board = list[int]
 

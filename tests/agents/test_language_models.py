@@ -17,10 +17,10 @@ from refusals import refused
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import PartialAnswerError
-from cellgames.agents.language_models import chat_server, kept_answers
+from cellgames.agents.language_models import calls as kept, chat_server
+from cellgames.agents.language_models.calls import SPENDING
 from cellgames.agents.language_models.language_model_agent import LanguageModelAgent, ModelOptions
 from cellgames.agents.language_models.prompts import MoveError, question, read_answer, rules_text
-from cellgames.agents.language_models.spending import SPENDING
 from cellgames.agents.views import View, Views
 from cellgames.cli.main import main
 from cellgames.envs.core import Game
@@ -47,11 +47,11 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
         monkeypatch.setattr(chat_server, "_FIRST_WAIT", 0.01)
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.delenv(name, raising=False)
-        kept_answers._opened.clear()
+        kept._opened.clear()
         SPENDING.clear()
         SPENDING.limit(None, None)
         yield start
-        kept_answers._opened.clear()
+        kept._opened.clear()
         SPENDING.clear()
         SPENDING.limit(None, None)
 
@@ -306,10 +306,10 @@ def test_a_run_that_reaches_its_limit_goes_on_without_paying_twice(
     assert round_robin(out, "--max-calls", "3") == 130, "the limit is that of the run, not of the command"
     with (out / "llm.jsonl").open("ab") as file:
         file.write(b'{"key": "torn')
-    kept_answers._opened.clear()  # as in another process
+    kept._opened.clear()  # as in another process
     assert round_robin(out, "--max-tokens", str(107 * 4)) == 130
     assert "--max-tokens" in capsys.readouterr().err
-    kept_answers._opened.clear()
+    kept._opened.clear()
     assert round_robin(out) == 0
     assert len(chat.requests) == 2 * calls
     assert (out / "games.jsonl").read_bytes() == text

@@ -12,10 +12,9 @@ from torch import Tensor
 from toy_games import Race
 
 import cellgames
-from cellgames.agents.playouts import rollout_agent as rollout
-from cellgames.agents.playouts.amaf import AmafAgent
+from cellgames.agents.playouts import playout_agents as rollout
+from cellgames.agents.playouts.playout_agents import AmafAgent, RolloutAgent
 from cellgames.agents.playouts.playouts import finish
-from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.envs.core import Game, State, chance, seeds
 from cellgames.envs.core.sampling import random_bits, random_legal
 from cellgames.envs.core.state import S

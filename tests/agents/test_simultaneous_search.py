@@ -16,7 +16,7 @@ from cellgames.agents import load
 from cellgames.agents.base import acting
 from cellgames.agents.play_loop import play
 from cellgames.agents.simultaneous import JointSearchAgent, MatrixSolution, RegretMatching, exploitability, solve_matrix
-from cellgames.agents.simultaneous.joint_improver import JointImprover, improver_of
+from cellgames.agents.simultaneous.joint_agent import JointImprover, improver_of
 from cellgames.envs import registry
 from cellgames.envs.core import Game, seeds
 from cellgames.plugins import GamePlugin

@@ -20,9 +20,9 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.base import AnyAgent, BaseAgent
+from cellgames.agents.networks.agent_files import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.agents.networks.networks import NetworkAgent, Size, make_network
 from cellgames.agents.networks.saved import read_about, save_network
-from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.agents.networks.trained import shipped
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions

@@ -12,7 +12,7 @@ import torch
 import cellgames
 from cellgames.agents.cloth_of_gold.first_turns import CHAMPIONS, ClothChampion, read_openings
 from cellgames.agents.loading import load
-from cellgames.agents.networks.champion_data import to_text
+from cellgames.agents.networks.agent_files import to_text
 from cellgames.agents.play_loop import play
 from cellgames.cli.main import main
 from cellgames.envs.cloth_of_gold.game import ClothOfGold

@@ -27,7 +27,7 @@ from cellgames.cluster.connection import LOCAL
 from cellgames.envs import registry
 from cellgames.envs.core import Space
 from cellgames.envs.registry import REGISTRY, make
-from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.arguments import ALGORITHMS
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 GAMES = sorted(id for id, entry in REGISTRY.items() if entry.entry_point.startswith("cellgames.envs."))

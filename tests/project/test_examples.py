@@ -22,7 +22,7 @@ from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.envs import Game, sample_actions
 from cellgames.training import PPOArguments
-from cellgames.training.ppo.advantages import estimate
+from cellgames.training.selfplay.updates import estimate
 
 optuna = pytest.importorskip("optuna")
 pytest.importorskip("torchrl")

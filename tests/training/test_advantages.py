@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from cellgames.training.ppo.advantages import Estimates, estimate
+from cellgames.training.selfplay.updates import Estimates, estimate
 
 
 def column(*values: float) -> torch.Tensor:

@@ -13,7 +13,7 @@ from training_runs import SMALL
 import cellgames
 from cellgames.agents.networks.networks import make_network
 from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows
-from cellgames.agents.simultaneous.joint_improver import improver_of
+from cellgames.agents.simultaneous.joint_agent import improver_of
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.grid_adaptation.state import GridState
 from cellgames.training import train

@@ -16,7 +16,7 @@ from cellgames.agents.networks.saved import load_network
 from cellgames.cli import main as cli
 from cellgames.envs import registry
 from cellgames.training import PPOArguments, compare, train
-from cellgames.training.algorithms import ALGORITHMS, all_options
+from cellgames.training.arguments import ALGORITHMS, all_options
 
 
 @pytest.fixture

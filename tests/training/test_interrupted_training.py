@@ -16,8 +16,7 @@ from training_runs import content, equal
 
 import cellgames
 from cellgames.training import train
-from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import Arguments
+from cellgames.training.arguments import ALGORITHMS, Arguments
 from cellgames.training.runs import run
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint, steps_kept, write_state
 from cellgames.training.runs.interrupts import Interrupts, Stopped

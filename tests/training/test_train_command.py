@@ -24,8 +24,8 @@ from cellgames.cli.commands import train_command
 from cellgames.cli.commands.train_command import arguments_given
 from cellgames.cli.main import main, parser
 from cellgames.envs.registry import plugin_of
-from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.ppo.ppo_learner import PPOLearner
+from cellgames.training.arguments import ALGORITHMS
+from cellgames.training.ppo.ppo import PPOLearner
 
 _TINY = "train torus-v0 --size 2 --num-envs 16 --num-steps 8 --minibatch-size 64 --channels 4 --layers 1 --eval-games 4"
 TINY = f"{_TINY} --eval-opponents random --checkpoint-every 2 --threads 1 --device cpu"

@@ -12,8 +12,7 @@ from refusals import refused
 import cellgames
 from cellgames.agents.loading import default_opponents
 from cellgames.plugins import TrainingPreset
-from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import FREE, GROWS, PPOArguments, preset, presets
+from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, PPOArguments, preset, presets
 
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 

@@ -19,7 +19,7 @@ from cellgames.agents import load
 from cellgames.agents.networks.saved import load_network, read_about
 from cellgames.runs.comparing import TIMING
 from cellgames.training import Finished, PPOArguments, Progress, train
-from cellgames.training.ppo.ppo_learner import PPOLearner
+from cellgames.training.ppo.ppo import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
 from cellgames.training.runs.logs import RUN_METRICS, TIMING_METRICS, eval_metrics
 

@@ -18,7 +18,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import seeds
 from cellgames.training import Finished, train
 from cellgames.training.arguments import TurnArguments
-from cellgames.training.ppo.advantages import estimate
+from cellgames.training.selfplay.updates import estimate
 from cellgames.training.turn_values.turn_values import TurnLearner
 
 GAME = ClothOfGold(height=12, width=12, generations=4, max_units=6, max_rounds=4)

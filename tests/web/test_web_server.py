@@ -27,8 +27,8 @@ import cellgames
 from cellgames.agents.base import BaseAgent
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
+from cellgames.agents.networks.agent_files import WEIGHTS
 from cellgames.agents.networks.saved import read_about
-from cellgames.agents.networks.shipped_weights import WEIGHTS
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay

@@ -2,7 +2,7 @@
 
 Danihelka, Guez, Schrittwieser, Silver, "Policy improvement by planning with Gumbel", ICLR 2022; Silver et al., "A
 general reinforcement learning algorithm that masters chess, shogi, and Go through self-play", 2018. The search is the
-game's (`agents.simultaneous.joint_improver.improver_of`). The network's
+game's (`agents.simultaneous.joint_agent.improver_of`). The network's
 policy is pulled towards the policy of the searches, its value towards results and the searches' later values
 (lambda-returns). Positions are learned from as often as `num_epochs` says, on average, out of a replay of the latest,
 each time moved by a random symmetry of the board.
@@ -29,17 +29,23 @@ from typing_extensions import override
 
 from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.search.improvement import Effort, Improver
-from cellgames.agents.simultaneous.joint_improver import improver_of
+from cellgames.agents.simultaneous.joint_agent import improver_of
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.training.arguments import AlphaZeroArguments, Arguments
-from cellgames.training.ppo.advantages import Estimates, estimate
 from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
 from cellgames.training.selfplay.opponent_mix import POOL, Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Pool
 from cellgames.training.selfplay.rollouts import Play
-from cellgames.training.selfplay.updates import anneal, explained_variance, mean, score_against_others
+from cellgames.training.selfplay.updates import (
+    Estimates,
+    anneal,
+    estimate,
+    explained_variance,
+    mean,
+    score_against_others,
+)
 from cellgames.utils.errors import InputError, shown
 
 from .replay_buffer import Positions, Replay

@@ -17,7 +17,7 @@ from typing_extensions import override
 from cellgames.agents.networks.networks import Size
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments, MaskableArguments
-from cellgames.training.ppo.ppo_learner import PPOLearner
+from cellgames.training.ppo.ppo import PPOLearner
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import SELF
 from cellgames.training.selfplay.updates import mean

@@ -12,11 +12,10 @@ from typing import Any
 
 import torch
 
-from cellgames.agents.networks.file_names import WEIGHTS_FILE
+from cellgames.agents.networks.agent_files import WEIGHTS_FILE
 from cellgames.runs.comparing import TENSORBOARD, TIMING
 from cellgames.runs.run_folder import START_OVER, RunError, RunFolder, RunKind
-from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import FREE, GROWS, Arguments
+from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, Arguments
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import replacing

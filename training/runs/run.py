@@ -39,8 +39,7 @@ from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.envs.titles import board_title
 from cellgames.runs.run_folder import START_OVER, RunError
-from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import Arguments
+from cellgames.training.arguments import ALGORITHMS, Arguments
 from cellgames.training.machine import choose_device, describe_machine, isolated
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive

@@ -30,10 +30,9 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.training.arguments import Arguments, TurnArguments
-from cellgames.training.ppo.advantages import estimate
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
-from cellgames.training.selfplay.updates import anneal, descend, explained_variance, mean, means, minibatches
+from cellgames.training.selfplay.updates import anneal, descend, estimate, explained_variance, mean, means, minibatches
 from cellgames.utils.errors import InputError, shown
 
 

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from typing_extensions import override
 
 from cellgames.agents.agent_names import with_options, wrapped
-from cellgames.agents.language_models.spending import SPENDING
+from cellgames.agents.language_models.calls import SPENDING
 from cellgames.plugins import additions
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__

@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from cellgames.agents.agent_names import matched, split_name
 from cellgames.agents.agent_specs import file_of
-from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
+from cellgames.agents.networks.agent_files import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.store.schema import StoreError
 from cellgames.arena.records.store.store import DEFAULT_STORE, Store, default_store

@@ -38,7 +38,7 @@ class TrainingPreset:
     """Training options that suit a game; a user's own options override them.
 
     Attributes:
-        algorithm: a key of `training.algorithms.ALGORITHMS`.
+        algorithm: a key of `training.arguments.ALGORITHMS`.
         values: fields of the algorithm's `Arguments`.
         parameters: game parameters that must have these values for the preset to apply.
     """
@@ -88,7 +88,7 @@ class GamePlugin:
             `simpler`, a class of agents of an extension, made with a name and an agent of the game that it extends,
             which then plays this one (`trained` plays so where no weights serve the game itself).
         algorithm: the algorithm by which `cellgames train` learns the game by default, a key of
-            `training.algorithms.ALGORITHMS`.
+            `training.arguments.ALGORITHMS`.
         presets: training options by algorithm; later ones override earlier ones.
         reader: target of an `arena.analyse` reader class, which finds openings and placed cells in records.
         view: target of a subclass of `web.views.View`, the board of the web page; without it, the page only replays

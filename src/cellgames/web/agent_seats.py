@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.forfeits import Faults, reason_of
-from cellgames.agents.language_models.spending import RunStopped
+from cellgames.agents.language_models.calls import RunStopped
 from cellgames.agents.selection import select, start
 from cellgames.agents.time_control import Clocks
 from cellgames.arena.play.match import generator

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
+from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records.checksums import Checksum, RecordError, changed_file, has_changed, settings_of
 from cellgames.arena.records.record_lines import RESIGNED, Record

@@ -15,8 +15,7 @@ import torch
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.play_loop import play
-from cellgames.agents.programs.gtp_agent import GtpAgent
-from cellgames.agents.programs.gtp_server import COMMANDS, GtpServer, serve_gtp
+from cellgames.agents.programs.gtp import COMMANDS, GtpAgent, GtpServer, serve_gtp
 from cellgames.agents.time_control import TimeControl
 from cellgames.agents.views import Views
 from cellgames.arena.play.match import match

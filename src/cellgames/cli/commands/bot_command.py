@@ -99,7 +99,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError("--protocol gtp needs --game GAME; without it the first message names the game")
     with redirect_stdout(sys.stderr):  # what an agent prints is no message
         if arguments.protocol == "gtp":
-            from cellgames.agents.programs.gtp_server import GtpServer, serve_gtp
+            from cellgames.agents.programs.gtp import GtpServer, serve_gtp
 
             serve_gtp(GtpServer(make_game(arguments), loaded), sys.stdin.buffer, send)
             return 0

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from cellgames.agents.agent_specs import AGENTS, AgentSpec
-from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
+from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.arena.play.scenarios import SCENARIOS
 from cellgames.cli.console import print_columns, print_next
 from cellgames.cli.shared_options import add_command, add_json

@@ -28,8 +28,7 @@ from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import GamePlugin
 from cellgames.runs.comparing import TIMING
 from cellgames.runs.run_folder import RunOptions
-from cellgames.training.algorithms import ALGORITHMS, all_options
-from cellgames.training.arguments import FREE, GROWS, Arguments, presets
+from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, Arguments, all_options, presets
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Option
 from cellgames.utils.progress import StatusLine

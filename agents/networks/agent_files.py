@@ -1,15 +1,81 @@
-"""The weights that come with the package, and the games that they play. Importing this imports no torch."""
+"""Files that hold agents: their names, the weights that come with the package, and champions.
+
+A champion is small JSON with a game, its parameters and designs that each game reads itself. Importing this imports no
+torch.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.extras import install
+
+MIXTURE_FILE = "mixture.json"
+"""The name of the file in a league's folder that says who plays how often."""
+
+WEIGHTS_SUFFIX = ".safetensors"
+"""The end of the name of a file by `saved.save_network`."""
+
+WEIGHTS_FILE = f"agent{WEIGHTS_SUFFIX}"
+"""The name of the agent's file in the folder of a training run."""
+
+CHAMPION_FILE = "champion.json"
+"""The name of the champion's file in the folder of an evolution."""
+
+MODEL_SUFFIX = ".zip"
+"""The end of the name of a model that Stable-Baselines3 saved."""
+
+SAMPLE = ":sample"
+"""The text after such a name that lets the agent draw its actions."""
+
+
+FORMAT = 1
+_MOST_BYTES = 1 << 22
+
+
+def to_text(game: str, parameters: Mapping[str, Any], designs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the content of a file, one design a line; `designs` are as in the file."""
+    head = {"champion": FORMAT, "game": game, "parameters": dict(parameters)}
+    lines = ",\n".join(json.dumps(design) for design in designs)
+    return f'{json.dumps(head)[:-1]}, "designs": [\n{lines}\n]}}\n'
+
+
+def read_champion_data(path: Path) -> tuple[str, dict[str, Any], list[Any]]:
+    """Return the game, its parameters and the designs of a file, at least one.
+
+    Raises:
+        ValueError: no such file, or no champion's; the message names what is wrong.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        data = json.loads(content) if len(content) <= _MOST_BYTES else None
+    except OSError as error:
+        raise InputError(path, "the champion.json of `cellgames evolve`", error.strerror) from None
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict) or "champion" not in data:
+        raise InputError(path, "the champion.json of `cellgames evolve`", "something else")
+    if data["champion"] != FORMAT:
+        raise InputError(path, f"a champion of format {FORMAT}", shown(data["champion"]))
+    game, parameters, designs = (data.get(name) for name in ("game", "parameters", "designs"))
+    if not (isinstance(game, str) and isinstance(parameters, dict) and isinstance(designs, list) and designs):
+        raise InputError(path, "a game, parameters and a list of designs", cause="is the file damaged?")
+    return game, parameters, designs
+
+
+def check_weight(where: str, weight: object) -> float:
+    """Return the weight of a design; `where` begins the message of the `ValueError` for anything else."""
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < 1e9:
+        raise InputError(where, "a weight above 0", shown(weight))
+    return float(weight)
+
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
 """The weights that come with the package and play without search."""
