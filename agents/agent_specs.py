@@ -60,11 +60,7 @@ class AgentSpec:
 
     @property
     def ids_with_weights(self) -> tuple[str, ...] | None:
-        """Return the ids of the games for which its weights come with the package, None if it plays by no weights.
-
-        Raises:
-            ImportError: the extra `trained`, which reads weights, is missing.
-        """
+        """Return the ids of the games that its weights play, None if it has none; needs the extra `trained`."""
         return None if self.weights is None else ids_with_weights(self.weights)
 
     def make(self, text: str | None) -> AnyAgent:
@@ -207,12 +203,7 @@ AGENTS: dict[str, AgentSpec] = {
 
 
 def inner_spec(spec: str, *, mixed: bool = False) -> str:
-    """Return the spec of the agent that plays: without `isolated:` and the like.
-
-    Args:
-        spec: spec of an agent.
-        mixed: True to leave out `mixed:SHARE:`, too.
-    """
+    """Return the spec of the agent that plays, without `isolated:` and the like; with `mixed` no `mixed:SHARE:`."""
     name = spec.partition(":")[0]
     if name not in AGENTS or AGENTS[name].takes != "AGENT":
         return spec

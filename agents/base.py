@@ -126,8 +126,11 @@ class BaseAgent:
     """True if an agent of this class plays a game in progress, once `start` has told it its seat, as if it had played
     it from the beginning. Each class says so itself (`is_memoryless`), since a subclass may add a memory."""
 
+    name: str = ""
+    """The name in tables and errors; a class may state a default, otherwise it is that of the class."""
+
     def __init__(self, name: str | None = None) -> None:
-        self.name = name if name is not None else type(self).__name__
+        self.name = name if name is not None else self.name or type(self).__name__
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({getattr(self, 'name', None)!r})"
@@ -247,23 +250,14 @@ class Seats:
         seat = held & (held.cumsum(1) == before[:, None] + 1)
         if not (found := seat.any(1)).all():
             env_id = int(env_ids[~found][0])
-            raise InputError(
-                "env_ids",
-                f"the {int(self._held[env_id].sum())} seats that the agent has in env {env_id}",
-                int((env_ids == env_id).sum()),
-                "did start(game, players, env_ids) start the games?",
-            )
+            expected = f"the {int(self._held[env_id].sum())} seats that the agent has in env {env_id}"
+            cause = "did start(game, players, env_ids) start the games?"
+            raise InputError("env_ids", expected, int((env_ids == env_id).sum()), cause)
         return seat.int().argmax(1)
 
 
 def reaching(memory: Tensor, env_ids: Tensor, value: int = 0) -> Tensor:
-    """Return an agent's memory by environment, [environments, ...], with a row for each of `env_ids`.
-
-    Args:
-        memory: what there is.
-        env_ids: int64 [L], on the device of the memory.
-        value: fills new rows.
-    """
+    """Return an agent's memory by environment, [environments, ...], with rows of `value` to the last of `env_ids`."""
     missing = int(env_ids.max()) + 1 - len(memory) if len(env_ids) else 0
     return memory if missing <= 0 else torch.cat((memory, memory.new_full((missing, *memory.shape[1:]), value)))
 

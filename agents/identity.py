@@ -46,12 +46,9 @@ def digest(content: bytes) -> str:
 def identities(
     agents: Mapping[str, str | AnyAgent] | Iterable[str | AnyAgent], game: Game | None = None
 ) -> dict[str, str]:
-    """Return the identity of each agent by its name, in the order of names; see `identity`.
+    """Return the identity of each agent by its name, in the order of names, in a game if it is given (`identity`).
 
-    Args:
-        agents: specs and agents by name, as `agent_names.by_name` returns them; or texts that `agents.load` takes, and
-            agents.
-        game: as for `identity`.
+    Agents are specs and agents by name, or texts that `agents.load` takes, and agents.
     """
     if isinstance(agents, Mapping):
         named = list(agents.items())

@@ -242,13 +242,7 @@ def moves(game: Game, played: Played, env_id: int) -> list[str]:
 def move_in_words(game: Game, state: State, move: str) -> list[str]:
     """Return the actions of one turn as people read them, one for each seat that acts.
 
-    Args:
-        game: the game.
-        state: the position before the turn, a batch of one.
-        move: a string by `moves`.
-
-    Raises:
-        ValueError: an action that the game does not know.
+    The turn is a string by `moves`, played in a batch of one; a `ValueError` names an action that the game lacks.
     """
     if not game.info.simultaneous:
         return [game.action_in_words(state, int(state.current_player), game.string_to_action(move))]
@@ -268,10 +262,7 @@ def parse_move(game: Game, move: str) -> Tensor:
 def parse_moves(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tensor:
     """Return the actions of turns from strings by `moves`, one row a turn; it raises what `parse_move` raises.
 
-    Args:
-        game: the rules.
-        moves: texts of moves, of any turns.
-        known: numbers of actions by their names, as far as they were read before; added to.
+    `known` has numbers of actions by their names, as far as they were read before; it is added to.
     """
     seats = game.info.num_players if game.info.simultaneous else 1
     numbers: list[int] = []

@@ -88,9 +88,9 @@ class Clocks:
             face = {"left": round(self.left(env_id, player), _DIGITS), "increment": self.control.increment}
         return face | ({"move": self.control.move} if self.control.move < math.inf else {})
 
-    def patience(self, env_id: int, player: int, seconds: float = 0.0) -> float:
-        """Return the seconds that are left for the next move of a seat, of which it has used some."""
-        return max(min(self.left(env_id, player), self.control.move) - seconds, 0.0)
+    def patience(self, env_id: int, player: int) -> float:
+        """Return the seconds that are left for the next move of a seat."""
+        return max(min(self.left(env_id, player), self.control.move), 0.0)
 
     def late(self, env_id: int, player: int, seconds: float) -> str:
         """Return why a seat has lost by thinking so long about the next move, "" if it has not."""

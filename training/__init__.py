@@ -27,6 +27,6 @@ if TYPE_CHECKING:
     from cellgames.runs.run_folder import RunError as RunError
     from .selfplay.eval_opponents import Comparison as Comparison, compare as compare
     from .selfplay.learner import Iteration as Iteration, Learner as Learner
-    from .selfplay.opponent_pool import Pool as Pool
+    from cellgames.training.selfplay.opponents import Pool as Pool
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from typing_extensions import override
-
 from cellgames.agents.agent_names import split_name
 from cellgames.agents.loading import default_opponents
 from cellgames.cluster.connection import LOCAL
@@ -66,13 +64,9 @@ class Arguments(Options):
     max_grad_norm: float = option(0.5, "largest norm of the gradient; longer gradients are clipped", above=0)
     channels: int = option(32, "channels of every layer of the network")
     layers: int = option(3, "layers of the network after the first one")
-    start_from: str = option(
-        "", "initial weights, a .safetensors file of a network with at most as many channels and layers"
-    )
+    start_from: str = option("", "initial weights, a .safetensors file of a network that is no larger")
 
-    opponents: str = option(
-        "self=0.8,pool=0.2", "shares of the games: self, pool (snapshots of itself), or the spec of an agent"
-    )
+    opponents: str = option("self=0.8,pool=0.2", "shares of the games: self, pool (its snapshots), or an agent's spec")
     sampling: Sampling = option(  # noqa: RUF009  # makes a field
         "prioritized", "which snapshots of the pool are met: all equally often, the latest, or the hardest most often"
     )
@@ -127,9 +121,7 @@ class Arguments(Options):
 class PolicyArguments(Arguments):
     """Arguments of algorithms that learn a policy by PPO."""
 
-    clip_range: float = option(
-        0.2, "largest change of an action's probability in an iteration, as a factor", above=0, high=1
-    )
+    clip_range: float = option(0.2, "largest change of an action's probability, as a factor", above=0, high=1)
     ent_coef: float = option(0.1, "weight of the policy's entropy", low=0)
     vf_coef: float = option(0.5, "weight of the value loss", low=0)
     sample: bool = option(False, "let the trained agent sample its actions; otherwise it takes the most likely one")
@@ -139,9 +131,7 @@ class PolicyArguments(Arguments):
 class ActorArguments(Arguments):
     """Arguments of algorithms whose games actors may play (`training.selfplay.actors`)."""
 
-    actors: int = option(
-        0, "processes on a Ray cluster that play while this one learns; 0 plays in this process", low=0
-    )
+    actors: int = option(0, "processes on a Ray cluster that play while this one learns; 0 for none", low=0)
     lag: int = option(0, "iterations that actors are ahead of the learner; with 0 they wait for each other", low=0)
     ray: str = option(
         LOCAL,
@@ -150,15 +140,16 @@ class ActorArguments(Arguments):
         bare=LOCAL,
     )
 
+    _shared: ClassVar[tuple[str, ...]] = ("num_envs",)
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.actors and self.num_envs % self.actors:
-            raise InputError(
-                "num_envs",
-                "a multiple of actors, who share them alike",
-                f"{self.num_envs} for {self.actors}",
-                f"try {math.ceil(self.num_envs / self.actors) * self.actors}",
-            )
+        for name in self._shared if self.actors else ():
+            if (given := getattr(self, name)) % self.actors:
+                cause = f"try {math.ceil(given / self.actors) * self.actors}"
+                raise InputError(
+                    name, "a multiple of actors, who share them alike", f"{given} for {self.actors}", cause
+                )
         if not self.actors and self.ray != LOCAL:
             raise InputError("ray", "actors, which play there", f"{shown(self.ray)} without actors", "try actors=4")
         if not self.actors and self.lag:
@@ -192,9 +183,7 @@ class AlphaZeroArguments(ActorArguments):
     num_simulations: int = option(16, "simulations of the search for each move", low=2)
     max_num_considered_actions: int = option(8, "moves that a search considers at its root, at most", low=2)
     value_scale: float = option(1.0, "weight of results in a search, beside the policy (c_scale)", above=0)
-    solver_nodes: int = option(
-        0, "nodes of the game's solver for each position and each likely move (Torus to size 5); 0 asks none", low=0
-    )
+    solver_nodes: int = option(0, "nodes of the solver (Torus to size 5) for a position or a move; 0 asks none", low=0)
     random_plies: int = option(4, "random turns at the start of a game, at most; drawn for each game", low=0)
     buffer_size: int = option(100_000, "latest positions that minibatches are drawn from", low=1)
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
@@ -205,20 +194,9 @@ class AlphaZeroArguments(ActorArguments):
         metavar="NAME=VALUE",
     )
     variant_envs: int = option(0, "games of each of the variants; 0 for as many as num_envs", low=0)
-    surprise_weight: float = option(
-        0.0, "share of the replay that goes to positions by how much the search changes their policy", low=0, high=1
-    )
+    surprise_weight: float = option(0.0, "share of the replay by the change of policies in searches", low=0, high=1)
 
-    @override
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.actors and self.variant_envs % self.actors:
-            raise InputError(
-                "variant_envs",
-                "a multiple of actors, who share them alike",
-                f"{self.variant_envs} for {self.actors}",
-                f"try {-(-self.variant_envs // self.actors) * self.actors}",
-            )
+    _shared: ClassVar[tuple[str, ...]] = ("num_envs", "variant_envs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,9 +221,7 @@ class PlacementArguments(Arguments):
 
     placements: int = option(24, "placements that are tried in place of each one that was played", low=1)
     generations: int = option(0, "generations of Life after which a lead counts; 0 plays games to their end", low=0)
-    later_shapes: bool = option(
-        True, "let Life run from arrangements with all later shapes; otherwise from those right after the placement"
-    )
+    later_shapes: bool = option(True, "let Life run from arrangements with all later shapes; else from earlier ones")
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
 
 
@@ -257,9 +233,7 @@ class TurnArguments(Arguments):
 
     candidates: int = option(16, "turns that are drawn in training, of which one is played", low=1)
     considered: int = option(16, "those with the largest lead after a round, which the network evaluates", low=1)
-    temperature: float = option(
-        0.1, "temperature of the noise on values, which are from -1 to 1; falls to a tenth", low=0
-    )
+    temperature: float = option(0.1, "temperature of noise on values from -1 to 1; falls to a tenth", low=0)
 
 
 @dataclass(frozen=True)

@@ -46,14 +46,8 @@ def choose_device(name: str) -> torch.device:
 def isolated(seed: int, threads: int, device: torch.device) -> Iterator[None]:
     """Seed torch's global generators, set its threads and make cuDNN deterministic; restore all of it afterwards.
 
-    In the meantime memory that was freed stays with the process (`memory_kept`).
-
-    Generators of CUDA are restored if the run or the process before it uses CUDA.
-
-    Args:
-        seed: seed of the generators.
-        threads: 0 leaves them as they are.
-        device: device of the run.
+    In the meantime memory that was freed stays with the process (`memory_kept`). Generators of CUDA are restored if the
+    run or the process before it uses CUDA. With 0 threads the number stays as it is.
     """
     cudnn, threads_before = torch.backends.cudnn, torch.get_num_threads()
     cudnn_before = cudnn.deterministic, cudnn.benchmark
@@ -81,9 +75,6 @@ def memory_kept() -> Iterator[None]:
     whose memory it cannot extend, and still maps each large tensor.
     """
     mallopt = _mallopt()
-    if mallopt is None:
-        yield
-        return
     for name, value in _KEEPING.items():
         mallopt(name, value)
     try:
@@ -93,14 +84,14 @@ def memory_kept() -> Iterator[None]:
             mallopt(name, value)
 
 
-def _mallopt() -> Callable[[int, int], int] | None:
-    """Return the function of glibc that sets how memory is managed; None elsewhere."""
+def _mallopt() -> Callable[[int, int], int]:
+    """Return the function of glibc that sets how memory is managed, elsewhere one that does nothing."""
     try:
         if os.confstr("CS_GNU_LIBC_VERSION"):  # type: ignore[attr-defined,unused-ignore]  # Windows lacks it
             return ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, ValueError):
         pass
-    return None
+    return lambda name, value: 0
 
 
 def describe_machine(device: torch.device) -> dict[str, Any]:

@@ -54,9 +54,6 @@ class ClothOpening:
     weight: float
 
 
-# ---------------------------------------------------------------- files
-
-
 def read_openings(path: Path) -> tuple[ClothOfGold, tuple[ClothOpening, ...]]:
     """Return the game for which a champion was made, and its designs.
 
@@ -97,13 +94,8 @@ def shipped_openings(parameters: Mapping[str, Any]) -> Path:
     for path in sorted(CHAMPIONS.glob("*.json")):
         if all(read_champion_data(path)[1].get(name) == parameters.get(name) for name in same):
             return path
-    raise ValueError(
-        f"the package has no champion for {ClothOfGold.id} with "
-        f"{', '.join(f'{name}={parameters.get(name)}' for name in same)}; `cellgames evolve` makes one"
-    )
-
-
-# ---------------------------------------------------------------- turns
+    wanted = ", ".join(f"{name}={parameters.get(name)}" for name in same)
+    raise ValueError(f"the package has no champion for {ClothOfGold.id} with {wanted}; `cellgames evolve` makes one")
 
 
 def ways(game: ClothOfGold) -> int:

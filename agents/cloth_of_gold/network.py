@@ -115,13 +115,9 @@ def padded(planes: Tensor) -> Tensor:
 
 
 def scaled(numbers: Tensor, units: Tensor) -> Tensor:
-    """Return units to place, the round, the lead, the seat and both sides' units: float [L, 6], none of them large.
+    """Return the numbers of an observation, [L, 4 + q], and both sides' units, [L, 2], with none large: [L, 6 + q].
 
-    The numbers of wild options stand between the seat and the units.
-
-    Args:
-        numbers: [L, 4 + q], as in the observation.
-        units: [L, 2], of both sides, one's own first.
+    These are units to place, the round, the lead, the seat, numbers of wild options, and units, one's own first.
     """
     scales = torch.full(numbers.shape[1:], _WILD, dtype=torch.float32, device=units.device)
     scales[:4] = torch.tensor([0.1, 0.1, LEAD, 1.0], device=units.device)
@@ -156,12 +152,7 @@ class ClothValues(Network[ClothOfGold]):
         self.value = head(3 * size.channels, 2 * size.channels, 1, 0.1)
 
     def worth(self, boards: Tensor, numbers: Tensor) -> Tensor:
-        """Return the value of positions to the player whose view they are: float [L], -1 to 1.
-
-        Args:
-            boards: int64 [L, 7 + p, S, N], as `ClothOfGold.packed_observation` gives them.
-            numbers: [L, 4 + q], the same.
-        """
+        """Return the value of positions, -1 to 1, to players whose view `packed_observation` has given: float [L]."""
         grid, worlds = self.game.grid, boards.movedim(0, -1)
         ahead, leads = self._ahead(worlds, numbers)
         given = len(worlds)  # then where the world is, and what a round would make of it

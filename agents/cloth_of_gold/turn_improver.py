@@ -24,7 +24,7 @@ from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, shown
 
 from .network import ClothEvaluator, ClothValues
-from .turn_search import CHOICES, WEIGHT, Root, TurnGame, TurnSearch, TurnValues
+from .turn_search import CHOICES, WEIGHT, TurnGame, TurnGumbel, TurnValues
 
 _DRAWN = 4  # turns that are drawn for each candidate
 _ENDED = 2  # numbers that say what came of a turn: 1 if the game has ended, and the result
@@ -100,11 +100,11 @@ class TurnImprover(Improver):
         self._turns.remember(state)
 
 
-class _Turns(TurnSearch):
+class _Turns(TurnGumbel):
     """An agent that keeps the policies, [L, C], values and inputs of its last searches, the chosen turn first."""
 
     def __init__(self, network: ClothValues, effort: Effort, candidates: int) -> None:
-        super().__init__("alphazero", effort.simulations)
+        super().__init__(effort.simulations)
         self._network, self._effort, self._candidates = network, effort, candidates
         self._ranking = ClothEvaluator(network, candidates=_DRAWN * candidates, considered=candidates)
 
@@ -122,11 +122,6 @@ class _Turns(TurnSearch):
         evaluator, effort = TurnValues(self._network), self._effort
         considered, scale = effort.considered, effort.scale
         return GumbelSearch(game, evaluator, self.simulations, considered=considered, noise=1.0, scale=scale)
-
-    @override
-    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> Root:
-        plans, worth, self._after = self._ranking.evaluate(state, generator)
-        return game.offering(state, plans, WEIGHT * worth), worth
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:

@@ -267,5 +267,5 @@ class TurnGumbel(TurnSearch):
 
     @override
     def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> Root:
-        plans, worth, _ = self._ranking.evaluate(state, generator)
+        plans, worth, self._after = self._ranking.evaluate(state, generator)
         return game.offering(state, plans, WEIGHT * worth), worth

@@ -84,7 +84,7 @@ class TurnAgent(GameAgent[ClothOfGold]):
 
     plays = ClothOfGold
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
         # Units still to be placed, [envs, K], -1 for none, and whether there is a plan.
         self._plans = torch.zeros((0, 0), dtype=torch.int64, device="cpu")
@@ -157,8 +157,7 @@ class ClothRandom(TurnAgent):
     may build. Where no shape finds a place in a few tries, it is a single unit.
     """
 
-    def __init__(self, name: str = "random") -> None:
-        super().__init__(name)
+    name = "random"
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:

@@ -162,10 +162,8 @@ class ConnectionGreedy(GameAgent[ConnectionGame]):
     not depend on the batch around it.
     """
 
+    name = "greedy"
     memoryless = True
-
-    def __init__(self, name: str = "greedy") -> None:
-        super().__init__(name)
 
     @override
     def check_game(self, game: Game) -> None:

@@ -69,35 +69,21 @@ def simulate(
     weights: Tensor,
     keys: Tensor,
 ) -> None:
-    """Add simulations of UCT with random playouts to every tree whose root is not resolved.
+    """Add simulations of UCT with random playouts to every tree whose root is not resolved; trees have room for them.
 
-    Args:
-        library: the native kernels.
-        game: the rules.
-        tree: trees with room for the simulations.
-        simulations: for each tree.
-        playouts: random games from each new node.
-        orders: float32 [rows, E]; a node tries its untried edges by the row of its place, the highest number first.
-        weights: float32, by a node's visits: the weight of the upper bound, squared.
-        keys: int64 [B], from which the random numbers of a tree's playouts are spread; or these numbers themselves,
-            int32 [B, evaluations, playouts, N], in the order of the evaluations.
+    A node tries its untried edges by the row of its place in `orders`, float32 [rows, E], the highest number first.
+    `weights`, float32, have by a node's visits the weight of the upper bound, squared. The random numbers of a tree's
+    playouts are spread from `keys`, int64 [B], or are these, int32 [B, evaluations, playouts, N], in the order of the
+    evaluations.
     """
-    lots = keys if keys.ndim > 1 else None
-    keys = keys if lots is None else keys.new_zeros(tree.trees, dtype=torch.int64)
-    search = _Search(
-        size=game.size,
-        trees=tree.trees,
-        capacity=tree.capacity,
-        simulations=simulations,
-        playouts=playouts,
-        threads=torch.get_num_threads(),
-        orders=pointer(orders, torch.float32),
-        rows=len(orders),
-        weights=pointer(weights, torch.float32),
-        keys=pointer(keys, torch.int64),
-        lots=None if lots is None else pointer(lots, torch.int32),
-        evaluations=0 if lots is None else lots.shape[1],
-    )
+    search = _Search(game.size, tree.trees, tree.capacity, simulations, playouts, torch.get_num_threads())
+    search.orders, search.rows = pointer(orders, torch.float32), len(orders)
+    search.weights = pointer(weights, torch.float32)
+    spread = keys
+    if keys.ndim > 1:
+        search.lots, search.evaluations = pointer(keys, torch.int32), keys.shape[1]
+        spread = keys.new_zeros(tree.trees, dtype=torch.int64)
+    search.keys = pointer(spread, torch.int64)
     arguments = ctypes.byref(tree_arrays(tree)), ctypes.byref(search)
     if isinstance(game, Torus):
         library.cellgames_torus_uct(*arguments)

@@ -77,12 +77,7 @@ class ConnectionSearch:
         self._table[:] = 0
 
     def solve(self, state: ConnectionState, nodes: int = 1 << 62) -> Tensor:
-        """Return the winners of positions that go on: 1 the player to move, -1 the other, 0 undecided, int8 [L].
-
-        Args:
-            state: positions.
-            nodes: searched at most for each position.
-        """
+        """Return the winners of positions: 1 the player to move, -1 the other, 0 undecided after `nodes`, int8 [L]."""
         found = [self._found(position, turn, nodes).value for position, turn in self._positions(state)]
         return torch.tensor(found, dtype=torch.int8, device="cpu")
 
@@ -94,14 +89,7 @@ class ConnectionSearch:
         yield found
 
     def solve_each(self, state: ConnectionState, nodes: int) -> tuple[Tensor, Tensor]:
-        """Return values as `solve` does, and winning moves or -1: int64 [L] both.
-
-        Each position is searched with an empty table, so its result depends on nothing else.
-
-        Args:
-            state: positions that go on.
-            nodes: searched at most for each position.
-        """
+        """Return values as `solve` does, and winning moves or -1: int64 [L] both, each after a search of its own."""
         found = torch.empty((2, len(state)), dtype=torch.int64, device="cpu")
         for row, (position, turn) in enumerate(self._positions(state)):
             self.clear()
@@ -121,11 +109,7 @@ class ConnectionSearch:
     def move_values(self, state: ConnectionState, nodes: int = 1 << 62) -> Tensor:
         """Return for each action 1 if it wins with best play, -1 if it loses, int8 [L, A].
 
-        It is 0 where the move is not legal, or where the result is still open.
-
-        Args:
-            state: positions that go on.
-            nodes: searched at most for each move.
+        It is 0 where the move is not legal, or where the result is still open after `nodes`.
         """
         legal = self.game.legal_actions(state)
         values, known = torch.zeros(legal.shape, dtype=torch.int8, device="cpu"), dict[Any, int]()

@@ -6,8 +6,6 @@ Letters: `L` rows, `N` spaces of the board, `S` places of a player's history of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor, nn
 from typing_extensions import override
@@ -38,24 +36,11 @@ class TalkNetwork(GridNetwork):
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
         view = seen(self.game, observation)
         heard = self.talk.listen(observation, view)
-        parts, summary = self._parts(observation, view, (heard.numbers, heard.spaces))
+        spaces = self.talk.spaces(heard).view(-1, self.game.size, self.game.size)
+        parts, summary = self._parts(observation, view, (self.talk.numbers(heard), spaces))
         free = ~self.game.grid.unpack(view.planes[0]).flatten(1)
         words = self.talk.speak(summary, heard, parts[0].masked_fill(~free, -1e9))
         return self._answer(view, [*parts, words], summary)
-
-
-class Heard(NamedTuple):
-    """The effect of the words that players have heard and said.
-
-    Attributes:
-        summary: float [L, hidden].
-        numbers: float [L, C], to add on every cell.
-        spaces: float [L, H, W], to add to the logits of spaces.
-    """
-
-    summary: Tensor
-    numbers: Tensor
-    spaces: Tensor
 
 
 class Conversing(nn.Module):
@@ -63,17 +48,12 @@ class Conversing(nn.Module):
 
     They see the words of the last talk step, how often each word came before, the player's own sequence and the round.
     What is said depends on all this, on the board, and on the space where the player would place its tile.
-
-    Args:
-        game: the rules.
-        width: the channels of the network.
     """
 
     def __init__(self, game: GridAdaptationTalk, width: int) -> None:
         super().__init__()
         self.shape = game.talks, game.players - 1 + game.places, game.words + 1
-        self.first, self.size, self.places = num_planes(game.players) + 1, game.size, game.places
-        self.rounds = game.rounds
+        self.first, self.places, self.rounds = num_planes(game.players) + 1, game.places, game.rounds
         self.memory = nn.Sequential(
             nn.Linear(2 * self.shape[1] * self.shape[2] + 8 + 2, _HIDDEN),
             nn.ReLU(),
@@ -89,8 +69,8 @@ class Conversing(nn.Module):
             nn.init.zeros_(layer.bias)
         nn.init.normal_(self.aim.weight, std=0.1)
 
-    def listen(self, observation: Tensor, view: Seen) -> Heard:
-        """Return the effect of words on players who see observations, [L, C, H, W], which are decoded in `view`."""
+    def listen(self, observation: Tensor, view: Seen) -> Tensor:
+        """Return a summary of the words that players have heard and said, [L, hidden]; `view` decodes observations."""
         steps, places, words = self.shape
         bits = observation[:, self.first :].flatten(1)[:, : steps * places * words].float().view(-1, *self.shape)
         played = bits[:, :, 0].sum(2)  # one word of every place in each talk step that has been played
@@ -99,17 +79,11 @@ class Conversing(nn.Module):
         mean = bits.sum(1) / number.clamp(min=1)[:, None, None]
         own = nn.functional.one_hot(view.sequence, 8).float()
         phase = torch.stack((view.round / self.rounds, observation[:, self.first - 1, 0, 0].float()), 1)
-        summary = self.memory(torch.cat((last.flatten(1), mean.flatten(1), own, phase), 1))
-        return Heard(summary, self.numbers(summary), self.spaces(summary).view(-1, self.size, self.size))
+        summary: Tensor = self.memory(torch.cat((last.flatten(1), mean.flatten(1), own, phase), 1))
+        return summary
 
-    def speak(self, summary: Tensor, heard: Heard, spaces: Tensor) -> Tensor:
-        """Return the logits of words, [L, places * W].
-
-        Args:
-            summary: float [L, 3 * C], of the board.
-            heard: the result of `listen`.
-            spaces: float [L, N], the logits of the player's first tile.
-        """
+    def speak(self, summary: Tensor, heard: Tensor, spaces: Tensor) -> Tensor:
+        """Return logits of words, [L, places * W], by the board, [L, 3 * C], and the first tile's logits, [L, N]."""
         aim: Tensor = self.aim(spaces.softmax(1)).repeat(1, self.places)
-        logits: Tensor = self.words(torch.cat((summary, heard.summary), 1))
+        logits: Tensor = self.words(torch.cat((summary, heard), 1))
         return logits + aim

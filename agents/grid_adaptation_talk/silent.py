@@ -13,12 +13,7 @@ from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 
 
 class SilentAgent(GameAgent[GridAdaptationTalk]):
-    """An agent that plays as another one does in the game without talk.
-
-    Args:
-        name: as in `Agent`.
-        agent: that other agent, which sees observations.
-    """
+    """An agent that plays as another one, which sees observations, does in the game without talk."""
 
     plays = GridAdaptationTalk
 

@@ -141,13 +141,7 @@ class KeptAnswers:
             self._answers[key].set_result(reply)
 
     def get(self, key: str, about: Mapping[str, Any], ask: Callable[[], Reply]) -> Reply:
-        """Return the kept answer, or ask and keep the answer; any error of `ask` is raised.
-
-        Args:
-            key: digest of the request.
-            about: further fields of the line in the file.
-            ask: sends the request.
-        """
+        """Return the kept answer, or ask and keep it with further fields of its line; any error of `ask` is raised."""
         with self._lock:
             known, mine = self._answers.get(key), Future[Reply]()
             self._answers.setdefault(key, mine)
@@ -173,12 +167,7 @@ class KeptAnswers:
 
 
 def costs(folder: Path, games: Mapping[str, int]) -> list[str]:
-    """Return a sentence on what each language model of a run took.
-
-    Args:
-        folder: folder of the run.
-        games: number of games of each agent.
-    """
+    """Return a sentence on what each language model of a run's folder took, by the number of games of each agent."""
     calls, retries, tokens = Counter[str](), Counter[str](), Counter[str]()
     for data, reply in _read(folder / ANSWERS):
         agent = str(data.get("agent"))

@@ -86,11 +86,9 @@ class ChatServer:
         self._given_up = threading.Event()
 
     def ask(self, request: Mapping[str, Any], deadline: float | None = None) -> Reply:
-        """Return the answer to a request.
+        """Return the answer to a request: model, messages and options.
 
-        Args:
-            request: the body: model, messages and options.
-            deadline: when the answer must be there, by `perf_counter`; None allows each attempt the time-out.
+        It must be there at the deadline, a time of `perf_counter`; None allows each attempt the time-out.
 
         Raises:
             ChatError: the server gave no answer.

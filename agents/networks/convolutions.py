@@ -123,15 +123,9 @@ class _Trunk(torch.autograd.Function):
         of_added = planes.new_zeros(len(planes), len(weights[0]))
         of_weights = [weight.new_empty((len(weight), 3, 3, weight.shape[1])) for weight in weights]
         of_biases = [weight.new_empty(len(weight)) for weight in weights]
-        found = _Gradients(
-            output=used.address(gradients[0]),
-            parts=parts,
-            scratch=used.address(scratch),
-            weights=used.addresses(of_weights),
-            biases=used.addresses(of_biases),
-            added=used.address(of_added),
-            input=used.address(of_planes) if inward else None,
-        )
+        found = _Gradients(used.address(gradients[0]), parts, used.address(scratch))
+        found.weights, found.biases = used.addresses(of_weights), used.addresses(of_biases)
+        found.added, found.input = used.address(of_added), used.address(of_planes) if inward else None
         ctx.native.cellgames_trunk_backward(ctypes.byref(arguments), ctypes.byref(found))
         first = None, of_planes if inward else None, of_added if ctx.adds else None, None
         return *first, *(weight.permute(0, 3, 1, 2) for weight in of_weights), *of_biases
@@ -198,17 +192,9 @@ def _arguments(planes: Tensor, weights: Sequence[Tensor], wrap: bool, seen: Tens
     """Return the arguments that both ways have in common."""
     rows, in_planes, height, width = planes.shape
     work = rows * height * width * sum(weight.numel() for weight in weights)
-    return _Arguments(
-        positions=rows,
-        rows=height,
-        cols=width,
-        planes=in_planes,
-        channels=len(weights[0]),
-        layers=len(weights) - 1,
-        wrap=wrap,
-        threads=min(torch.get_num_threads(), 1 + work // _WORK_OF_A_THREAD),
-        input=used.address(planes),
-        weights=used.addresses([weight.permute(0, 2, 3, 1) for weight in weights]),
-        kept=len(seen),
-        seen=pointer(seen, torch.float32),
-    )
+    threads = min(torch.get_num_threads(), 1 + work // _WORK_OF_A_THREAD)
+    sizes = rows, height, width, in_planes, len(weights[0]), len(weights) - 1, wrap, threads
+    arguments = _Arguments(*sizes, used.address(planes))
+    arguments.weights = used.addresses([weight.permute(0, 2, 3, 1) for weight in weights])
+    arguments.kept, arguments.seen = len(seen), pointer(seen, torch.float32)
+    return arguments

@@ -9,8 +9,6 @@ import dataclasses
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, Generic, NamedTuple
 
@@ -93,12 +91,7 @@ class Network(nn.Module, ABC, Generic[G_co]):
         return NetworkAgent(self, sample=sample, name=name)
 
     def policy_and_value(self, observation: Tensor, action_mask: Tensor) -> PolicyAndValue:
-        """Return `PolicyAndValue`: `forward`, with illegal actions masked.
-
-        Args:
-            observation: [L, ...], as `game.info.observation` says.
-            action_mask: bool [L, A].
-        """
+        """Return choices among legal actions, bool [L, A], and values, for observations [L, ...]."""
         logits, value, relation = self.forward(observation)
         return PolicyAndValue(Choices(logits, action_mask, self.nvec, relation), value.float())
 
@@ -215,18 +208,6 @@ class NetworkAgent(BaseAgent):
         return self.network.policy_and_value(observation, action_mask).choices
 
 
-@contextmanager
-def float32_on(device: torch.device | str) -> Iterator[None]:
-    """Make new tensors float32 and on a device within the block, whatever torch's defaults are."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float32)
-    try:
-        with torch.device(device):
-            yield
-    finally:
-        torch.set_default_dtype(before)
-
-
 def make_network(
     game: Game, size: Size | None = None, kind: str = "policy", *, device: torch.device | str = "cpu"
 ) -> Network:
@@ -249,6 +230,11 @@ def make_network(
         raise InputError("game", f"a game with a network of kind {shown(kind)}", game.id, f"games with one: {having}")
     general = BoardNetwork if len(game.info.observation.shape) == 3 else FlatNetwork
     make = resolve(kinds.get(kind, general))
-    with float32_on(device):
-        network: Network = make(game, size if size is not None else Size())
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.device(device):
+            network: Network = make(game, size if size is not None else Size())
+    finally:
+        torch.set_default_dtype(before)
     return network

@@ -53,13 +53,10 @@ def save_network(path: Path, network: Network, *, sample: bool = False, made: Ma
         sample: True if it should play by chance.
         made: origin of the weights, as JSON holds it: command, seed, steps, machine.
     """
-    save = _safetensors().torch.save
+    save = check_installed().torch.save
     game = network.game
-    about = {
-        "format": FORMAT,
-        "cellgames": __version__,
-        "game": game.id,
-        "parameters": game.parameters,
+    about = {"format": FORMAT, "cellgames": __version__, "game": game.id, "parameters": game.parameters}
+    about |= {
         "kind": network.kind,
         "size": dataclasses.asdict(network.size),
         "sample": sample,
@@ -81,7 +78,7 @@ def read_about(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return the entries of a file about itself, and its weights; it raises the errors of `read_about`."""
-    library = _safetensors()
+    library = check_installed()
     try:
         with library.safe_open(path, "pt") as file:
             metadata = file.metadata() or {}
@@ -159,12 +156,8 @@ def _new(about: Mapping[str, Any], game: Game | None) -> Network:
         return make_network(game, size, about["kind"])
 
 
-def check_installed() -> None:
-    """Raise an `ImportError` that names the extra, unless weights can be saved and read here."""
-    _safetensors()
-
-
-def _safetensors() -> Any:
+def check_installed() -> Any:
+    """Return the library that saves and reads weights; an `ImportError` names the extra that it needs."""
     try:
         import safetensors
         import safetensors.torch

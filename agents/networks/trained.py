@@ -41,9 +41,7 @@ class WeightsAgent(ByGame):
     game that it extends, that network may play (`GamePlugin.search`). A game whose plugin lists an agent under this
     name has that agent, and no weights.
 
-    Args:
-        name: as in `Agent`.
-        find: returns the file for a game; raises a `ValueError` without one.
+    Its argument `find` returns the file for a game; it raises a `ValueError` without one.
     """
 
     def __init__(self, name: str, find: Callable[[Game], Path]) -> None:
@@ -175,12 +173,9 @@ def _text(value: Any) -> str:
 
 def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     """Return the distance between the parameters of two games; whatever is no number is 0 or 1 apart."""
-    apart = 0.0
-    for name, value in other.items():
-        pair = value, one.get(name)
-        numbers = all(isinstance(part, int | float) for part in pair)
-        apart += abs(value - one[name]) if numbers else float(value != one.get(name))
-    return apart
+    numbers, pairs = (int, float), [(value, one.get(name)) for name, value in other.items()]
+    both = [isinstance(a, numbers) and isinstance(b, numbers) for a, b in pairs]
+    return sum(float(abs(a - b) if near else a != b) for (a, b), near in zip(pairs, both, strict=True))
 
 
 def _extent(parameters: Mapping[str, Any]) -> float:

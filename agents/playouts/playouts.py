@@ -32,18 +32,11 @@ def best_arm(
     attempt: Callable[[Tensor, Tensor], Tensor],
     generator: torch.Generator,
 ) -> Tensor:
-    """Return the arm of each bandit that did best, int64 [L].
+    """Return the arm of each bandit that did best, int64 [L], of its first `count`, int64 [L], at least 1, of `width`.
 
     In each round the arms left share an equal part of the trials, and the worse half goes. Ties are broken by the
-    generator. A single arm is taken without a trial.
-
-    Args:
-        count: int64 [L], arms of each bandit, its first ones; at least 1.
-        width: `C`.
-        trials: for each bandit.
-        attempt: called with arms and how often to try them, int64 [L, C] both; gives the sums of what came of it,
-            float [L, C], each trial from 0 to 1.
-        generator: consumed.
+    generator. A single arm is taken without a trial. `attempt` is called with arms and how often to try them, int64
+    [L, C] both; it gives the sums of what came of it, float [L, C], each trial from 0 to 1.
     """
     places = torch.arange(width, device=count.device)
     arms = places.expand(len(count), -1)
@@ -117,14 +110,9 @@ def finish(
 ) -> Tensor:
     """Play all games to their end, uniformly at random; finished ones are dropped and cost nothing.
 
-    Where a game knows how that ends without playing (`Game.random_outcome`), and nobody looks on, it is asked.
-
-    Args:
-        game: with actions of one component.
-        state: `X` games, finished or not. In games of chance each gets dice of its own.
-        generator: consumed.
-        on_actions: for games in turns; called each turn with playouts int64 [R] (places in `state`), the players
-            who act, [R], and their actions, [R].
+    Where a game knows how that ends without playing (`Game.random_outcome`), and nobody looks on, it is asked. In games
+    of chance each gets dice of its own. In games in turns, `on_actions` is called each turn with playouts int64 [R]
+    (places in `state`), the players who act, [R], and their actions, [R].
 
     Returns:
         int8 [X, P], `Game.outcome`.
@@ -146,15 +134,9 @@ def finish(
 
 
 def play_out(game: Game, state: S, turn: Callable[[S, Tensor], S]) -> Tensor:
-    """Play all games to their end; finished ones are dropped and cost nothing.
+    """Play all games to their end, and return `Game.outcome`, int8 [X, P]; finished ones are dropped and cost nothing.
 
-    Args:
-        game: the rules.
-        state: `X` games, finished or not.
-        turn: plays on in games, finished ones among them; it also gets their places in `state`, int64 [R].
-
-    Returns:
-        int8 [X, P], `Game.outcome`.
+    `turn` plays on in games, finished ones among them; it also gets their places in `state`, int64 [R].
     """
     places = torch.arange(len(state), device=state.device)
     outcomes = torch.zeros((len(state), game.info.num_players), dtype=torch.int8, device=state.device)

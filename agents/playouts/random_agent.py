@@ -14,15 +14,9 @@ from cellgames.envs.registry import plugin_of
 
 
 def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator) -> Tensor:
-    """Return uniformly random actions out of a mask, each component for itself.
+    """Return uniformly random actions out of a mask, each component for itself: int64 [L], or [L, K] for K > 1.
 
-    Args:
-        mask: bool [L, A] with A the sum of `nvec`; components one after the other.
-        nvec: choices of each component.
-        generator: consumed.
-
-    Returns:
-        int64 [L], or [L, K] for K > 1 components.
+    The mask is bool [L, A] with A the sum of `nvec`; components stand one after the other.
     """
     bits = torch.stack([sampling.random_bits(len(mask), generator, mask.device) for _ in nvec], 1)
     parts = sampling.random_parts(mask, nvec, bits)

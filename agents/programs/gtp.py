@@ -188,13 +188,7 @@ COMMANDS: dict[str, tuple[int, int, Callable[..., str]]] = {
 
 
 def serve_gtp(server: GtpServer, lines: Iterable[bytes], send: Callable[[bytes], None]) -> None:
-    """Answer commands until `quit` or the end of the lines.
-
-    Args:
-        server: the engine.
-        lines: commands.
-        send: gets each response.
-    """
+    """Answer commands until `quit` or the end of the lines; `send` gets each response."""
     for line in lines:
         text = line.decode(errors="replace").replace("\t", " ")
         text = "".join(letter for letter in text if letter.isprintable())

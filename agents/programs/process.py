@@ -129,35 +129,31 @@ class BotProcess:
         os.close(taken)
         for number in (self._stdin, self._stdout):
             os.set_blocking(number, False)
-            _widen(number)
+            if sys.platform == "linux":  # a pipe that holds more needs fewer turns of the processes
+                with contextlib.suppress(OSError):  # the user may have too many of them
+                    fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, _PIPE)
         self._said = _LastWords()
         # The thread does not know this object, which ends the program when nobody knows it any more.
         self._listener = threading.Thread(target=self._said.listen, args=(self._process.stderr, log), daemon=True)
         self._listener.start()
         try:
-            self.pid = _sender(self._control, limits.start)
+            self._control.settimeout(limits.start)
+            own, credentials, *_ = self._control.recvmsg(4, socket.CMSG_SPACE(12))
+            # The number that it has in the namespace of this process.
+            self.pid = int(struct.unpack("i", credentials[0][2][:4] if credentials else own)[0])
         except (OSError, struct.error):
             self._process.kill()
             raise ProgramError("its supervisor does not start") from None
         self._end = weakref.finalize(self, _end, self._process, self._control, self.pid, (self._stdin, self._stdout))
 
-    def exchange(self, line: bytes, seconds: float) -> bytes:
-        """Send a line, and return the next line of the program; it raises the errors of `exchange_all`."""
-        return self.exchange_all(line, 1, seconds)[0]
-
     def exchange_all(self, lines: bytes, count: int, seconds: float, *, end: bytes = b"\n") -> list[bytes]:
-        """Send lines at once, and return the answers of the program.
+        """Send lines at once, and return `count` answers of the program, each up to `end`.
 
-        It sleeps after its last answer until the next question, so that it takes no processor from others.
-
-        Args:
-            lines: with their newlines; few enough that the program need not answer before it has read the last.
-            count: number of answers.
-            seconds: for which all answers are waited for.
-            end: last bytes of an answer.
+        It sleeps after its last answer until the next question, so that it takes no processor from others. The lines,
+        with their newlines, are so few that the program need not answer before it has read the last.
 
         Raises:
-            ProgramError: it has ended, took longer, or sent a line that is too long. It is ended then.
+            ProgramError: it has ended, took more seconds, or sent a line that is too long. It is ended then.
         """
         deadline = time.perf_counter() + seconds
         try:
@@ -266,26 +262,12 @@ class _LastWords:
                     kept += file.write(got[: _MOST_LOG - kept])
 
 
-def _widen(number: int) -> None:
-    """Let a pipe hold more than it does by default, where the system can; fewer turns of the processes then."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # the user may have too many of them
-            fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, _PIPE)
-
-
 def _wait(number: int, event: int, deadline: float) -> None:
     """Wait until a stream is ready; raise a `TimeoutError` at the deadline, a time of `time.perf_counter`."""
     poll = select.poll()
     poll.register(number, event)
     if (left := deadline - time.perf_counter()) <= 0 or not poll.poll(math.ceil(1000 * left)):
         raise TimeoutError
-
-
-def _sender(control: socket.socket, seconds: float) -> int:
-    """Return the number that a program has in the namespace of this process, from its first message."""
-    control.settimeout(seconds)
-    own, credentials, *_ = control.recvmsg(4, socket.CMSG_SPACE(12))
-    return int(struct.unpack("i", credentials[0][2][:4] if credentials else own)[0])
 
 
 @cache

@@ -186,7 +186,7 @@ class ProgramAgent(Engine):
     def _greet(self, process: BotProcess, game: Game) -> None:
         self._untold = set(self._numbers)
         hello = {**protocol.hello(game, self._limits), **self.greeting}
-        answer = process.exchange(protocol.encoded(hello), self._limits.start)
+        (answer,) = process.exchange_all(protocol.encoded(hello), 1, self._limits.start)
         self._ready = protocol.read_ready(protocol.parsed(answer))
 
     def _tell(self, process: BotProcess, env_id: int, player: int) -> int:
@@ -205,7 +205,7 @@ class ProgramAgent(Engine):
         number = self._tell(process, env_id, view.player)
         self._questions += 1
         question = protocol.act(view, id=self._questions, game=number, seed=seed, ready=self._ready, clock=self.clock)
-        answer = process.exchange(protocol.encoded(question), self._patience())
+        (answer,) = process.exchange_all(protocol.encoded(question), 1, self._patience())
         return protocol.read_action(protocol.parsed(answer), view.game, self._questions)
 
     @override
@@ -223,7 +223,7 @@ class ProgramAgent(Engine):
                 games = [self._tell(process, env_id, player) for env_id, player in keys]
                 number = self._questions = self._questions + 1
                 question = protocol.arrays(tensors[part], id=number, games=games, seed=seeds[first], states=states)
-                answer = process.exchange(protocol.encoded(question), self._patience() * len(games))
+                (answer,) = process.exchange_all(protocol.encoded(question), 1, self._patience() * len(games))
                 answers += protocol.read_choices(protocol.parsed(answer), game, number, len(games))
             return answers
         except (ProgramError, EngineError) as error:

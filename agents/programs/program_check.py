@@ -100,13 +100,9 @@ class _Checked(ProgramAgent):
 
 
 def check_program(command: str, game: Game, *, games: int = 4, seed: int = 0) -> Iterator[Finding]:
-    """Yield the result of each check of a program; the first one that fails is the last.
+    """Yield the result of each check of a program's command line; the first one that fails is the last.
 
-    Args:
-        command: the command line.
-        game: game that it plays, on all seats by turns, against random play.
-        games: number of games at the same time.
-        seed: seed of the games.
+    It plays a few games at the same time, on all seats by turns, against random play.
     """
     agent = _Checked(command)
     plies = min(3, game.info.max_turns - 1)

@@ -136,11 +136,7 @@ def encoded(message: Mapping[str, Any]) -> bytes:
 
 
 def parsed(line: bytes) -> dict[str, Any]:
-    """Return the message of a line.
-
-    Raises:
-        ProtocolError: no UTF-8, no JSON, no object with a `type` that the protocol has.
-    """
+    """Return the message of a line; a `ProtocolError` if it is no UTF-8, no JSON, or no object of a known `type`."""
     try:
         message = json.loads(line.decode(), parse_constant=int)  # which refuses NaN and Infinity
     except UnicodeDecodeError:
@@ -154,11 +150,7 @@ def parsed(line: bytes) -> dict[str, Any]:
 
 
 def checked(message: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """Return a message that fits the schema of a type.
-
-    Raises:
-        ProtocolError: another message, or a value that the schema does not allow.
-    """
+    """Return a message that fits the schema of a type; a `ProtocolError` for another message, or another value."""
     if message["type"] == "error" != kind:
         raise SaidError(f"the program says: {shown(message.get('message'), 200)}")
     if wrong := _misfit(message, SCHEMAS[kind], kind):
@@ -221,16 +213,8 @@ def act(
 
     The seed, below 2^53, is for random numbers of the answer, and `ready` says which fields the program wants.
     """
-    message = {
-        "type": "act",
-        "id": id,
-        "game": game,
-        "player": view.player,
-        "turn": view.turn,
-        "position": view.position,
-        "legal": view.legal,
-        "seed": seed,
-    }
+    message = {"type": "act", "id": id, "game": game, "player": view.player, "turn": view.turn}
+    message |= {"position": view.position, "legal": view.legal, "seed": seed}
     if ready.names and len(view.legal) == 1:
         message["names"] = [view.game.action_to_string(action) for action in view.legal[0]]
     if clock is not None:
@@ -252,15 +236,8 @@ def arrays(views: Views, *, id: int, games: Sequence[int], seed: int, states: bo
         seen = {"state": _bytes_of(*hidden.tensors())}
     else:
         seen = {"observation": _bytes_of(views.observations)}
-    return {
-        "type": "arrays",
-        "id": id,
-        "games": list(games),
-        "players": views.players.tolist(),
-        "seed": seed,
-        "mask": _bytes_of(views.mask),
-        **seen,
-    }
+    message = {"type": "arrays", "id": id, "games": list(games), "players": views.players.tolist(), "seed": seed}
+    return {**message, "mask": _bytes_of(views.mask), **seen}
 
 
 def _bytes_of(*numbers: Tensor) -> str:
@@ -269,11 +246,7 @@ def _bytes_of(*numbers: Tensor) -> str:
 
 
 def decoded_arrays(message: Mapping[str, Any], game: Game, games: int, *, states: bool = False) -> tuple[Any, Tensor]:
-    """Return the observations [L, ...], or the states, and the masks bool [L, A] of a question about several games.
-
-    Raises:
-        ProtocolError: other bytes than those of `games` games.
-    """
+    """Return observations [L, ...] or states, and masks bool [L, A]; a `ProtocolError` for bytes of other games."""
     space, width = game.info.observation, game.info.num_actions
     try:
         mask = torch.frombuffer(bytearray(base64.b64decode(message["mask"], validate=True)), dtype=torch.uint8)
@@ -308,11 +281,7 @@ def _state_of(given: bytearray, game: Game, games: int) -> State:
 
 
 def decoded_observation(message: Mapping[str, Any], game: Game) -> Tensor:
-    """Return the observation of a question, without a batch.
-
-    Raises:
-        ProtocolError: none, or one of another size.
-    """
+    """Return the observation of a question, without a batch; a `ProtocolError` for one of another size, or none."""
     space, given = game.info.observation, message.get("observation")
     try:
         if isinstance(given, str):
@@ -328,11 +297,7 @@ def decoded_observation(message: Mapping[str, Any], game: Game) -> Tensor:
 
 
 def read_ready(message: Mapping[str, Any]) -> Ready:
-    """Return the description that a program gives of itself in its first message.
-
-    Raises:
-        ProtocolError: see `checked`.
-    """
+    """Return the description that a program gives of itself in its first message; see `checked` for errors."""
     given = checked(message, "ready")
     return Ready(**{name: given[name] for name in Ready.__dataclass_fields__ if name in given})
 
@@ -347,11 +312,7 @@ def read_action(message: Mapping[str, Any], game: Game, id: int) -> list[int]:
 
 
 def read_choices(message: Mapping[str, Any], game: Game, id: int, games: int) -> list[list[int]]:
-    """Return the actions of an answer to `arrays`, in the order of its games.
-
-    Raises:
-        ProtocolError: as for `read_action`; or a number of actions other than that of games.
-    """
+    """Return the actions of an answer to `arrays`, in the order of its games; it raises the errors of `read_action`."""
     answers = _answer(message, "choices", id)["actions"]
     if len(answers) != games:
         raise ProtocolError(f"expected {games} actions, got {shown(answers)}")

@@ -22,12 +22,9 @@ from .protocol import ProtocolError
 
 
 def serve(load: Callable[[Game], AnyAgent], lines: Iterable[bytes], send: Callable[[bytes], None]) -> None:
-    """Answer messages until `quit` or the end of the lines.
+    """Answer messages until `quit` or the end of the lines; `send` gets each answer.
 
-    Args:
-        load: returns the agent for the game that the first message names.
-        lines: from the arena.
-        send: gets each answer.
+    `load` returns the agent for the game that the first message names.
     """
     server: _Server | None = None
     for line in lines:

@@ -135,12 +135,7 @@ class GumbelSearch(Search):
 
 
 def considered_visits(candidates: int, simulations: int) -> list[int]:
-    """Return the visits of the candidate that each simulation takes: sequential halving, as mctx unrolls it.
-
-    Args:
-        candidates: at the start.
-        simulations: to be shared out.
-    """
+    """Return the visits of the candidate that each simulation takes: sequential halving, as mctx unrolls it."""
     if candidates <= 1:
         return list(range(simulations))
     rounds, left = math.ceil(math.log2(candidates)), candidates

@@ -42,9 +42,9 @@ class SearchResult:
     chosen: Tensor
     lines: list[list[int]]
 
-    def dense(self, numbers: Tensor, actions: int, fill: float = 0.0) -> Tensor:
-        """Return numbers of edges, [L, E], as numbers of all actions, [L, A]; `fill` for those without an edge."""
-        out = numbers.new_full((len(numbers), actions + 1), fill)
+    def dense(self, numbers: Tensor, actions: int) -> Tensor:
+        """Return numbers of edges, [L, E], as numbers of all actions, [L, A]; 0 for those without an edge."""
+        out = numbers.new_zeros((len(numbers), actions + 1))
         return out.scatter(1, torch.where(self.actions >= 0, self.actions, actions), numbers)[:, :actions]
 
     def policies(self) -> list[dict[int, float]]:
@@ -126,8 +126,6 @@ class Search(ABC):
                 break
         return self._result(tree)
 
-    # --- for each kind of search ----------------------------------------------------------------------------------
-
     @abstractmethod
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
         """Draw what chance a search needs."""
@@ -143,8 +141,6 @@ class Search(ABC):
     @abstractmethod
     def _best(self, tree: Tree) -> Tensor:
         """Return the edge to play, int64 [L]; another rule decides where the root is resolved."""
-
-    # --- a simulation ---------------------------------------------------------------------------------------------
 
     def _simulate(self, tree: Tree, number: int, generator: torch.Generator) -> bool:
         """Run a simulation in every tree whose root is not resolved; return False if all roots are resolved."""
@@ -225,8 +221,6 @@ class Search(ABC):
         if wins is not None:
             tree.decide(nodes[won], wins[won])
         return nodes
-
-    # --- what is found --------------------------------------------------------------------------------------------
 
     def _result(self, tree: Tree) -> SearchResult:
         roots = tree.roots

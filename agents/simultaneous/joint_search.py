@@ -25,27 +25,7 @@ from .matrix_games import matched
 
 
 class JointTree:
-    """Trees that grow at the same time; the nodes of tree `t` are `t * capacity` and those that follow.
-
-    Args:
-        like: a state of the games, of which one is kept for each node.
-        trees: `T`.
-        capacity: nodes of a tree.
-        players: `P`.
-        width: `K`.
-
-    Attributes:
-        state: states of `N` games.
-        count: int64 [T], nodes of each tree so far.
-        actions: int64 [N, P, K], the candidates, -1 for none.
-        visits: float [N, P, K], simulations that took a candidate.
-        totals: float [N, P, K], the sums of their results for the player.
-        regret: float [N, P, K], the regrets of candidates, for searches by regret matching.
-        strategy: float [N, P, K], the weighted sum of the strategies of a node's visits.
-        value: float [N, P], a node's evaluation, or its result if the game is over.
-        node_visits: float [N], simulations through a node, the first included.
-        node_totals: float [N, P], the sums of their results.
-    """
+    """Trees that grow at the same time; the nodes of tree `t` are `t * capacity` and those that follow."""
 
     def __init__(self, like: State, trees: int, capacity: int, players: int, width: int) -> None:
         nodes, device = trees * capacity, like.device
@@ -54,10 +34,13 @@ class JointTree:
             return torch.zeros((nodes, *shape), dtype=torch.float32, device=device)
 
         self.trees, self.capacity, self.players, self.width, self.device = trees, capacity, players, width, device
-        self.state: State = like.map(lambda field: field.new_zeros((nodes, *field.shape[1:])))
-        self.count = torch.zeros(trees, dtype=torch.int64, device=device)
+        self.state: State = like.map(lambda field: field.new_zeros((nodes, *field.shape[1:])))  # of `N` games
+        self.count = torch.zeros(trees, dtype=torch.int64, device=device)  # nodes of each tree so far
+        # [N, P, K]: candidates, -1 for none; simulations that took each, sums of their results, regrets, and sums of
+        # the strategies, weighted by visits.
         self.actions = torch.full((nodes, players, width), -1, dtype=torch.int64, device=device)
         self.visits, self.totals, self.regret, self.strategy = (zeros(players, width) for _ in range(4))
+        # [N, P]: evaluations, or results of games that are over, and sums of results; [N]: simulations through nodes.
         self.value, self.node_totals, self.node_visits = zeros(players), zeros(players), zeros()
         self._keys = torch.full((trees, capacity), -1, dtype=torch.int64, device=device)  # parent and joint action
         self._places = width ** torch.arange(players, device=device)
@@ -70,15 +53,10 @@ class JointTree:
     def add(
         self, trees: Tensor, state: State, actions: Tensor, value: Tensor, above: tuple[Tensor, Tensor] | None = None
     ) -> Tensor:
-        """Put one node into each of some trees, and return their numbers, int64 [D].
+        """Put a node into each of some trees, int64 [D], all different, and return their numbers, int64 [D].
 
-        Args:
-            trees: int64 [D], different ones.
-            state: `D` games.
-            actions: int64 [D, P, K], the candidates.
-            value: float [D, P].
-            above: the nodes above, int64 [D], and the joint action that leads from there, int64 [D, P], as places of
-                candidates; None for roots.
+        Candidates are int64 [D, P, K], values float [D, P]. Below others these are `above`, int64 [D], and the joint
+        actions that lead from there, int64 [D, P], as places of candidates; None stands for roots.
         """
         place = self.count[trees]
         nodes = trees * self.capacity + place
@@ -179,12 +157,7 @@ class RegretMatching:
             raise InputError("width", f"fewer than {width} candidates for {self.players} players")
 
     def run(self, state: State, generator: torch.Generator) -> JointResult:
-        """Search positions.
-
-        Args:
-            state: `L` unfinished games.
-            generator: consumed.
-        """
+        """Search `L` unfinished games; the generator is consumed."""
         tree = JointTree(state, len(state), self.simulations + 1, self.players, self.width)
         self._add(tree, torch.arange(len(state), device=state.device), state, generator)
         for _ in range(self.simulations):
@@ -219,8 +192,6 @@ class RegretMatching:
         """Return the mixed strategies at the roots, float [L, P, K]."""
         total = tree.strategy[tree.roots]
         return total / total.sum(2, keepdim=True)
-
-    # --- a simulation ---------------------------------------------------------------------------------------------
 
     def _simulate(self, tree: JointTree, generator: torch.Generator) -> None:
         """Run a simulation in every tree."""
@@ -273,8 +244,6 @@ class RegretMatching:
             logits = logits + gumbel(logits, generator)
         found = logits.masked_fill(~mask, -torch.inf).topk(self.width, dim=2)
         return torch.where(found.values > -torch.inf, found.indices, -1)
-
-    # --- what is found --------------------------------------------------------------------------------------------
 
     def _result(self, tree: JointTree, generator: torch.Generator) -> JointResult:
         roots = tree.roots

@@ -12,6 +12,6 @@ if TYPE_CHECKING:
     from .greedy import determinize as determinize
     from .greedy import ToroidalCupGreedy as ToroidalCupGreedy
     from .network import CupNetwork as CupNetwork, PlacementAgent as PlacementAgent, PlacementValues as PlacementValues
-    from .placement_search import CupSearch as CupSearch
+    from .greedy import CupSearch as CupSearch
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

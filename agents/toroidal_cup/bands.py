@@ -26,14 +26,10 @@ _ROWS_AT_ONCE = 256  # of masks, which bounds the memory
 
 
 def distances(lattice: placement.Lattice, wanted: Ints) -> Ints:
-    """Return the distance of each action from wanted ones, int64 [..., A].
+    """Return the distance of each action from wanted ones, int64 [...], on the lattice of a band: int64 [..., A].
 
     The squared distance of the positions counts most; rows wrap. Among placements at one position the wanted
     orientation is nearest, then the others that are not mirrored against it, then those that are.
-
-    Args:
-        lattice: lattice of the band.
-        wanted: int64 [...].
     """
     row, col, turn = _parts(lattice, np.arange(lattice.actions))
     row_wanted, col_wanted, turn_wanted = _parts(lattice, wanted[..., None])
@@ -97,15 +93,10 @@ class Band:
         return np.asarray(far.argmin(1))
 
     def place(self, wanted: Ints, kinds: Ints, live: Bools | None = None) -> tuple[Bools, Ints]:
-        """Place shapes one after the other, each at its wanted placement or the nearest legal one.
+        """Place shapes one after the other, each at its wanted placement, int64 [N, S], or the nearest legal one.
 
-        Args:
-            wanted: actions, int64 [N, S].
-            kinds: stamps, int64 [N, S]; -1 for none.
-            live: cells that are there before, bool [N, size]; None for none.
-
-        Returns:
-            The live cells, bool [N, size], and the actions that were played, int64 [N, S].
+        The stamps are int64 [N, S], -1 for none, and `live`, bool [N, size], are cells that are there before. The
+        results are the live cells, bool [N, size], and the actions that were played, int64 [N, S].
         """
         rows = np.arange(len(wanted))
         live = np.zeros((len(wanted), self.size), dtype=np.bool_) if live is None else live.copy()

@@ -255,8 +255,6 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def _band(self) -> Band:
         return band_of(self.game.lattice, self.game.stamps)
 
-    # --- designs --------------------------------------------------------------------------------------------------
-
     def _plan(self, kind: int, count: int, draw: np.random.Generator) -> Ints:
         """Return the plan of a game that begins with a shape of this kind, `count` shapes in all: int64 [K, count]."""
         name = self.game.stamps[kind]
@@ -282,8 +280,6 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         row, col = np.divmod(position, lattice.across)
         col = np.clip(col + right, 0, lattice.across - 1)
         return np.asarray(((row + down) % lattice.down * lattice.across + col) * ORIENTATIONS + turn, dtype=np.int64)
-
-    # --- answers --------------------------------------------------------------------------------------------------
 
     def _answer(
         self, observation: Tensor, key: tuple[int, int], kind: int, slot: int, draw: np.random.Generator

@@ -161,10 +161,8 @@ class TorusGreedy(BaseAgent):
     broken by the generator, and a game does not depend on the batch around it.
     """
 
+    name = "greedy"
     memoryless = True
-
-    def __init__(self, name: str = "greedy") -> None:
-        super().__init__(name)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one cell in each game, int64 [L]."""

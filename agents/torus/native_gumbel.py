@@ -40,39 +40,25 @@ def simulate(
     scale: float,
     width: int,
 ) -> None:
-    """Add simulations to every tree until its root is resolved or the plan is at its end.
+    """Add simulations to every tree of Torus, with room for them, until its root is resolved or the plan is at its end.
 
-    Args:
-        library: the native kernels.
-        tree: trees of Torus with room for the simulations.
-        evaluate: evaluates positions.
-        wish: float32 [B, E], logits of the roots' edges, with noise; -inf for what is not legal.
-        before: float32 [B, E], visits of the roots' edges from an earlier search.
-        plan: float32 [B, simulations], visits of the edge that each simulation takes at the root.
-        scale: how much results count beside the prior.
-        width: simulations of a tree that may wait for values at the same time, at most.
+    The logits of the roots' edges, with noise, are `wish`, float32 [B, E], -inf for what is not legal, and their visits
+    from an earlier search `before`, float32 [B, E]. The plan, float32 [B, simulations], has the visits of the edge
+    that each simulation takes at the root. At most `width` simulations of a tree wait for values at the same time;
+    `scale` is the weight of results beside the prior.
     """
     trees, simulations = plan.shape
     scales = torch.tensor([scale], dtype=torch.float32, device="cpu")
     done, pending, rows = torch.zeros((3, trees), dtype=torch.int64, device="cpu").unbind()
     waiting, leaves = torch.zeros((2, trees, width), dtype=torch.int64, device="cpu").unbind()
+    names = ("done", "pending", "waiting", "rows", "leaves")
+    numbers = zip(names, (done, pending, waiting, rows, leaves), strict=True)
+    given = {"scale": scales, "wish": wish, "before": before, "plan": plan, "logits": tree.logits}
+    size, threads = round((tree.edges / 2) ** 0.5), min(torch.get_num_threads(), 1 + trees // _TREES_A_THREAD)
     search = _Search(
-        size=round((tree.edges / 2) ** 0.5),
-        trees=trees,
-        capacity=tree.capacity,
-        simulations=simulations,
-        width=width,
-        threads=min(torch.get_num_threads(), 1 + trees // _TREES_A_THREAD),
-        scale=pointer(scales, torch.float32),
-        wish=pointer(wish, torch.float32),
-        before=pointer(before, torch.float32),
-        plan=pointer(plan, torch.float32),
-        logits=pointer(tree.logits, torch.float32),
-        done=pointer(done, torch.int64),
-        pending=pointer(pending, torch.int64),
-        waiting=pointer(waiting, torch.int64),
-        rows=pointer(rows, torch.int64),
-        leaves=pointer(leaves, torch.int64),
+        *(size, trees, tree.capacity, simulations, width, threads),
+        **{name: pointer(value, torch.float32) for name, value in given.items()},
+        **{name: pointer(value, torch.int64) for name, value in numbers},
     )
     arrays = tree_arrays(tree)
     while count := library.cellgames_torus_gumbel(ctypes.byref(arrays), ctypes.byref(search)):

@@ -49,10 +49,8 @@ class TorusPerfect(GameAgent[Torus]):
     promising move.
     """
 
+    name = "perfect"
     plays = Torus
-
-    def __init__(self, name: str = "perfect") -> None:
-        super().__init__(name)
 
     @override
     def check_game(self, game: Game) -> None:
@@ -78,12 +76,7 @@ class TorusPerfect(GameAgent[Torus]):
         return torch.where(lost, TorusGreedy().act(observation, legal, env_ids, generator), actions)
 
     def values(self, state: TorusState, nodes: int) -> Tensor:
-        """Return 1 where the player to move wins unfinished positions, -1 where it loses, 0 if it is open, int64 [L].
-
-        Args:
-            state: positions of the game that was started.
-            nodes: searched at most for each position.
-        """
+        """Return 1 where the player to move wins unfinished positions, -1 where it loses, 0 if open, int64 [L]."""
         search = _search(self.game.size)
         search.clear()
         if self.game.size == 5:

@@ -91,15 +91,11 @@ class ProofSearch:
         return count
 
     def solve(self, state: TorusState, nodes: int = _UNLIMITED) -> Tensor:
-        """Return the winners of positions: 1 the player to move, -1 the other, 0 undecided, int8 [L].
+        """Return the winners of positions: 1 the player to move, -1 the other, 0 undecided after `nodes`, int8 [L].
 
         The numbers of stones need not come from turns taken alternately. In a finished game the loser is to move, so
         it counts -1. With a limit of nodes, answers depend on what the table has from earlier calls; `clear` empties
         it.
-
-        Args:
-            state: positions of the solver's size.
-            nodes: searched at most for each position.
         """
         return self._values(self._boards(state), state.current_player, nodes)
 
@@ -108,10 +104,6 @@ class ProofSearch:
 
         Each position is searched with an empty table, so its result depends on nothing else. The table loses its
         earlier entries.
-
-        Args:
-            state: positions of the solver's size.
-            nodes: largest number of nodes to search for each position.
         """
         boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
         found = torch.empty((len(boards), 5), dtype=torch.int64, device="cpu")
@@ -121,11 +113,7 @@ class ProofSearch:
     def move_values(self, state: TorusState, nodes: int = _UNLIMITED) -> Tensor:
         """Return for each cell 1 if a stone there wins with best play, -1 if it loses, int8 [L, N].
 
-        It is 0 where the move is not legal, or where the result is still open.
-
-        Args:
-            state: positions of the solver's size.
-            nodes: searched at most for each move.
+        It is 0 where the move is not legal, or where the result is still open after `nodes`.
         """
         boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
         values = torch.zeros_like(boards)
@@ -147,12 +135,9 @@ class ProofSearch:
 
         The winner wins as soon as possible and the loser loses as late as possible. The distance counts turns of both
         players, positive if the player to move wins, negative if it loses: 1 is a win with the next stone, -2 a loss
-        by the answer to it. Where the limit of nodes leaves that open it is 0, with no moves. It is exact up to
-        size 4. On larger boards a win by a longer path than the search sees may be sooner.
-
-        Args:
-            state: unfinished positions of the solver's size.
-            nodes: searched at most for who wins, for each number of stones of the winner's, and for all moves.
+        by the answer to it. Where the limit of nodes (for who wins, each number of stones, and all moves) leaves that
+        open it is 0, with no moves. It is exact up to size 4. On larger boards a win by a longer path than the search
+        sees may be sooner.
         """
         boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
         values = self.solve(state, nodes)
@@ -189,12 +174,7 @@ class ProofSearch:
         return values == 1 if (values != 0)[free].all() else torch.zeros_like(free)
 
     def search(self, state: TorusState, slice_nodes: int = _SLICE) -> Iterator[Progress]:
-        """Search one position; yield the progress after each slice of nodes, at last with the result.
-
-        Args:
-            state: one position.
-            slice_nodes: between two reports.
-        """
+        """Search one position; yield the progress after each slice of nodes, at last with the result."""
         boards, player, nodes = self._boards(state), state.current_player, 0
         while True:
             value, move, more, proof, disproof = self._run(boards, player, slice_nodes)[0].tolist()
@@ -204,12 +184,9 @@ class ProofSearch:
                 return
 
     def winning_strategy(self, state: TorusState) -> bytes:
-        """Return the winner's moves in a proof of who wins one position, for `proof_checker`.
+        """Return the winner's moves in a proof of who wins one position that goes on, for `proof_checker`.
 
         What is not solved yet is searched first. Ctrl-C stops it.
-
-        Args:
-            state: a position that goes on.
         """
         board, player = self._boards(state), int(state.current_player)
         start, stones, mover = self._native.cellgames_torus_solver_proof, pointer(board, torch.int8), player

@@ -68,10 +68,10 @@ def _exchange(command: str) -> float:
     view = Views(TORUS, state, state.current_player, TORUS.legal_actions(state))[0]
     question = protocol.encoded(protocol.act(view, id=1, game=0, seed=1, ready=protocol.Ready()))
     process = BotProcess([command], Limits())
-    process.exchange(protocol.encoded(protocol.hello(TORUS, Limits())), 10.0)
+    process.exchange_all(protocol.encoded(protocol.hello(TORUS, Limits())), 1, 10.0)
     start = perf_counter()
     for _ in range(QUESTIONS):
-        process.exchange(question, 10.0)
+        process.exchange_all(question, 1, 10.0)
     took = perf_counter() - start
     process.close()
     return 1e6 * took / QUESTIONS

@@ -134,8 +134,7 @@ def make_ppo(game: Game, how: Learning, folder: Path, device_name: str = "cpu") 
 
     from cellgames.agents.networks.networks import Size, make_network
     from cellgames.training.ppo.ppo import PPO, Hyperparameters
-    from cellgames.training.selfplay.opponent_mix import SELF, Opponents
-    from cellgames.training.selfplay.opponent_pool import Pool
+    from cellgames.training.selfplay.opponents import SELF, Opponents, Pool
     from cellgames.training.selfplay.rollouts import SelfPlay
 
     torch.manual_seed(0)

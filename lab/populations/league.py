@@ -60,7 +60,7 @@ from cellgames.runs.run_folder import RunFolder, RunKind, reading
 from cellgames.runs.seeds import derive
 from cellgames.training.arguments import FREE, Arguments, arguments_of
 from cellgames.training.runs.run import Progress, train
-from cellgames.training.selfplay.opponent_mix import SELF
+from cellgames.training.selfplay.opponents import SELF
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.report.files import write_report

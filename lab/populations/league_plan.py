@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellgames.arena.stats.payoffs import Payoffs
-from cellgames.training.selfplay.opponent_mix import SELF
+from cellgames.training.selfplay.opponents import SELF
 
 PSRO, MAIN, MAIN_EXPLOITER, LEAGUE_EXPLOITER = "psro", "main", "main-exploiter", "league-exploiter"
 EXPLOITERS = (MAIN_EXPLOITER, LEAGUE_EXPLOITER)

@@ -13,8 +13,7 @@ from every_game import generator, play
 from torch import Tensor
 
 import cellgames
-from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, best_bolts, forecast, worth
-from cellgames.agents.cloth_of_gold.rollout import ClothRollout, finish_turns
+from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, ClothRollout, best_bolts, finish_turns, forecast, worth
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
 from cellgames.agents.playouts.playouts import best_arm
 from cellgames.envs.cloth_of_gold.game import ClothOfGold

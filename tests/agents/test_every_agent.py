@@ -111,7 +111,7 @@ TOWN = cellgames.make("grid-adaptation-v0", size=11, players=6, rounds=4, flip_r
 SHORT = cellgames.make("toroidal-cup-v0", rows=20, cols=60, pattern="donutpi", shapes=2, max_generations=32)
 SMALL_PIECES: dict[str, tuple[str, Any]] = {
     "cloth": ("cloth_of_gold.greedy._WORLDS", 5000),
-    "grid": ("grid_adaptation.plans._BOARDS", 1),
+    "grid": ("grid_adaptation.greedy._BOARDS", 1),
     "cup, mixed": ("toroidal_cup.greedy.at_once", lambda game: 1),
 }
 

@@ -17,7 +17,8 @@ from refusals import refused
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import PartialAnswerError
-from cellgames.agents.language_models import calls as kept, chat_server
+from cellgames.agents.language_models import calls as kept
+from cellgames.agents.language_models import chat_server
 from cellgames.agents.language_models.calls import SPENDING
 from cellgames.agents.language_models.language_model_agent import LanguageModelAgent, ModelOptions
 from cellgames.agents.language_models.prompts import MoveError, question, read_answer, rules_text

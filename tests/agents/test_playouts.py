@@ -10,7 +10,7 @@ import torch
 from every_game import generator
 
 import cellgames
-from cellgames.agents.cloth_of_gold.rollout import finish_turns
+from cellgames.agents.cloth_of_gold.greedy import finish_turns
 from cellgames.agents.playouts.playouts import finish, outcomes
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, State, seeds

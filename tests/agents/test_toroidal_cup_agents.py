@@ -14,8 +14,7 @@ from toy_games import Sealed, random_actions
 import cellgames
 from cellgames.agents import load, select
 from cellgames.agents.playouts.playout_agents import RolloutAgent
-from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy, determinize
-from cellgames.agents.toroidal_cup.placement_search import CupSearch
+from cellgames.agents.toroidal_cup.greedy import CupSearch, ToroidalCupGreedy, determinize
 from cellgames.envs.core import State, seeds
 from cellgames.envs.registry import plugins
 from cellgames.envs.toroidal_cup.game import ToroidalCup

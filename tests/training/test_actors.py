@@ -22,8 +22,7 @@ from cellgames.training import PPOArguments
 from cellgames.training.selfplay import actors
 from cellgames.training.selfplay.actors import ActorPlay, make_play
 from cellgames.training.selfplay.learner import Purpose, derive
-from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
-from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.training.selfplay.opponents import Opponents, Pool, parse_mix
 from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
 
 GAME = cellgames.make("torus-v0", size=2)

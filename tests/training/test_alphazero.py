@@ -22,8 +22,7 @@ from cellgames.envs.core import Game, seeds
 from cellgames.envs.torus.geometry import neighbours
 from cellgames.training import Finished, train
 from cellgames.training.alphazero.alphazero import AlphaZeroLearner, _by_surprise
-from cellgames.training.alphazero.replay_buffer import Positions
-from cellgames.training.alphazero.search_play import Searched, SearchPlay
+from cellgames.training.alphazero.search_play import Positions, Searched, SearchPlay
 from cellgames.training.arguments import AlphaZeroArguments
 from cellgames.training.runs.checkpoints import CHECKPOINT
 

@@ -22,7 +22,7 @@ from cellgames.agents.networks.networks import FlatNetwork, Network, Size
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game
 from cellgames.training.selfplay.eval_opponents import compare
-from cellgames.training.selfplay.opponent_pool import Member, Pool
+from cellgames.training.selfplay.opponents import Member, Pool
 
 pytest.importorskip("sb3_contrib", reason="the extra 'train'")
 

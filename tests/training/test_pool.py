@@ -11,7 +11,7 @@ from every_game import generator
 from training_runs import network_for
 
 import cellgames
-from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.training.selfplay.opponents import Pool
 
 GAME = cellgames.make("torus-v0", size=2)
 

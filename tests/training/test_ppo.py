@@ -14,8 +14,7 @@ from training_runs import network_for
 
 import cellgames
 from cellgames.training.ppo.ppo import PPO, Hyperparameters
-from cellgames.training.selfplay.opponent_mix import SELF, Opponents
-from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.training.selfplay.opponents import SELF, Opponents, Pool
 from cellgames.training.selfplay.rollouts import SelfPlay
 
 GAME = cellgames.make("torus-v0", size=2)

@@ -9,7 +9,7 @@ from every_game import generator
 import cellgames
 from cellgames.agents.networks.networks import make_network
 from cellgames.agents.search.improvement import Effort, TreeImprover
-from cellgames.training.alphazero.replay_buffer import Positions, Replay
+from cellgames.training.alphazero.search_play import Positions, Replay
 
 GAME = cellgames.make("torus-v0", size=2)
 

@@ -15,8 +15,7 @@ import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent, random_actions
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.chance import next_seed
-from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
-from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.training.selfplay.opponents import Opponents, Pool, parse_mix
 from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
 from cellgames.training.selfplay.updates import estimate
 

@@ -35,8 +35,7 @@ from cellgames.envs.core import Game
 from cellgames.training.arguments import AlphaZeroArguments, Arguments
 from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
-from cellgames.training.selfplay.opponent_mix import POOL, Opponents, parse_mix
-from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.training.selfplay.opponents import POOL, Opponents, Pool, parse_mix
 from cellgames.training.selfplay.rollouts import Play
 from cellgames.training.selfplay.updates import (
     Estimates,
@@ -48,8 +47,7 @@ from cellgames.training.selfplay.updates import (
 )
 from cellgames.utils.errors import InputError, shown
 
-from .replay_buffer import Positions, Replay
-from .search_play import Searched, SearchPlay
+from .search_play import Positions, Replay, Searched, SearchPlay
 
 
 @dataclass(frozen=True)
@@ -228,16 +226,9 @@ def _play(
 ) -> SearchPlay:
     """Return the games of one process."""
     opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
-    return SearchPlay(
-        game,
-        network,
-        opponents,
-        num_envs,
-        device,
-        improver_of(game)(game, network, _effort(arguments)),
-        random_plies=arguments.random_plies,
-        mixed_precision=arguments.mixed_precision,
-    )
+    improver = improver_of(game)(game, network, _effort(arguments))
+    plies, mixed = arguments.random_plies, arguments.mixed_precision
+    return SearchPlay(game, network, opponents, num_envs, device, improver, random_plies=plies, mixed_precision=mixed)
 
 
 @torch.no_grad()

@@ -7,7 +7,6 @@ Letters: `E` games that ended in a step, `P` players.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,8 +21,7 @@ from cellgames.agents.forfeits import naming
 from cellgames.envs.adapters.seats import Ended
 from cellgames.envs.core import Game
 from cellgames.training.selfplay.learner import Purpose, derive
-from cellgames.training.selfplay.opponent_mix import ACTIVE, POOL, SELF, parse_mix
-from cellgames.training.selfplay.opponent_pool import Member, Pool
+from cellgames.training.selfplay.opponents import ACTIVE, POOL, SELF, Member, Pool, parse_mix
 from cellgames.utils.errors import InputError
 
 from .maskable_ppo import BoardPolicy, LearnerVecEnv
@@ -147,16 +145,10 @@ class SelfPlayCallback(BaseCallback):
         sound = len(agents) == len(opponents) and all(id(opponent) in names for opponent in opponents)
         if not sound or not all(is_memoryless(agent, self.games.game) for agent in agents):
             return None
-        kept = {member.file for member in self.pool.members}
         return {
             "vector": self.games.vector.state_dict(),
             "opponents": [names[id(opponent)] for opponent in opponents],
-            "members": [dataclasses.asdict(member) for _, member in self._past.values()],
-            "weights": {
-                file: past.agent.network.state_dict()  # type: ignore[union-attr]  # snapshots are networks
-                for file, (past, _) in self._past.items()
-                if file not in kept
-            },
+            **self.pool.playing_state([(member, past.agent) for past, member in self._past.values()]),
             "draws": self._draws.get_state(),
             "torch": torch.get_rng_state(),
             "starts": torch.tensor(self.model._last_episode_starts, device="cpu"),
@@ -165,10 +157,7 @@ class SelfPlayCallback(BaseCallback):
     def load_games(self, state: Mapping[str, Any]) -> None:
         """Play on from `games_state`; the policy and the pool must be those of the same checkpoint."""
         self.restart(0)
-        kept = {member.file: member for member in self.pool.members}
-        self.pool.restore_dropped(state["weights"], self.policy.device)
-        for found in state["members"]:
-            member = kept.get(found["file"], Member(**found))
+        for member in self.pool.restored(state, self.policy.device):
             self._past[member.file] = AgentOpponent(self.pool.agent(member, self.policy.device)), member
         known = {**self._fixed, **{file: past for file, (past, _) in self._past.items()}}
         vector, seats = self.games.vector, state["vector"]["who"]

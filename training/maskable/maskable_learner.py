@@ -19,7 +19,7 @@ from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments, MaskableArguments
 from cellgames.training.ppo.ppo import PPOLearner
 from cellgames.training.selfplay.learner import Iteration, Learner
-from cellgames.training.selfplay.opponent_mix import SELF
+from cellgames.training.selfplay.opponents import SELF
 from cellgames.training.selfplay.updates import mean
 from cellgames.utils.errors import InputError
 
@@ -50,6 +50,7 @@ class MaskableLearner(Learner):
         self.sample = arguments.sample
         self._chance = _global_chance()
         size, rate = Size(arguments.channels, arguments.layers), arguments.learning_rate
+        same = ("gamma", "gae_lambda", "clip_range", "ent_coef", "vf_coef", "max_grad_norm")
         self.env = LearnerVecEnv(game, arguments.num_envs, seed=0, device=device)
         self.model = MaskablePPO(
             BoardPolicy,
@@ -58,12 +59,7 @@ class MaskableLearner(Learner):
             n_steps=arguments.num_steps,
             batch_size=_minibatch(arguments),
             n_epochs=arguments.num_epochs,
-            gamma=arguments.gamma,
-            gae_lambda=arguments.gae_lambda,
-            clip_range=arguments.clip_range,
-            ent_coef=arguments.ent_coef,
-            vf_coef=arguments.vf_coef,
-            max_grad_norm=arguments.max_grad_norm,
+            **{name: getattr(arguments, name) for name in same},
             policy_kwargs={"game": game, "size": size},
             device=device,
         )
@@ -109,11 +105,24 @@ class MaskableLearner(Learner):
 
     @override
     def state_dict(self) -> dict[str, Any]:
-        return {**_model_state(self.model), "pool": self.pool.state_dict()}
+        model = self.model
+        return {
+            "policy": model.policy.state_dict(),
+            "optimizer": model.policy.optimizer.state_dict(),
+            "timesteps": model.num_timesteps,
+            "updates": model._n_updates,
+            "episodes": [{name: one[name] for name in "rl"} for one in model.ep_info_buffer or ()],  # without times
+            "pool": self.pool.state_dict(),
+        }
 
     @override
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        _load_model_state(self.model, state)
+        model = self.model
+        model.policy.load_state_dict(state["policy"])
+        model.policy.optimizer.load_state_dict(state["optimizer"])
+        model.num_timesteps, model._n_updates = state["timesteps"], state["updates"]
+        model.ep_info_buffer = deque(state["episodes"], maxlen=model._stats_window_size)
+        model.ep_success_buffer = deque(maxlen=model._stats_window_size)  # of which games have none
         self.pool.load_state_dict(state["pool"])
 
     @contextlib.contextmanager
@@ -126,26 +135,6 @@ class MaskableLearner(Learner):
         finally:
             self._chance = _global_chance()
             _set_global_chance(outside)
-
-
-def _model_state(model: MaskablePPO) -> dict[str, Any]:
-    """Return the state of a model, as `torch.load` reads it with `weights_only=True`."""
-    return {
-        "policy": model.policy.state_dict(),
-        "optimizer": model.policy.optimizer.state_dict(),
-        "timesteps": model.num_timesteps,
-        "updates": model._n_updates,
-        "episodes": [{name: episode[name] for name in "rl"} for episode in model.ep_info_buffer or ()],  # without times
-    }
-
-
-def _load_model_state(model: MaskablePPO, state: Mapping[str, Any]) -> None:
-    """Restore the result of `_model_state` in a model made with the same arguments."""
-    model.policy.load_state_dict(state["policy"])
-    model.policy.optimizer.load_state_dict(state["optimizer"])
-    model.num_timesteps, model._n_updates = state["timesteps"], state["updates"]
-    model.ep_info_buffer = deque(state["episodes"], maxlen=model._stats_window_size)
-    model.ep_success_buffer = deque(maxlen=model._stats_window_size)  # of which games have none
 
 
 def _global_chance() -> tuple[Any, Any]:

@@ -33,7 +33,7 @@ from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.training.arguments import Arguments, PlacementArguments
 from cellgames.training.selfplay.learner import Iteration, Learner
-from cellgames.training.selfplay.opponent_mix import POOL, Opponents, parse_mix
+from cellgames.training.selfplay.opponents import POOL, Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, descend, explained_variance, means, minibatches
 from cellgames.utils.errors import InputError, shown
 
@@ -118,8 +118,6 @@ class PlacementLearner(Learner):
         values = means([self._learn(found, places) for places in order], len(self.METRICS))
         turns = sum(int(step.live.sum()) for step in steps)
         return Iteration(rows, h.num_envs, turns, dict(zip(self.METRICS, values, strict=True)))
-
-    # --- playing --------------------------------------------------------------------------------------------------
 
     @torch.no_grad()
     def _play(self) -> list[_Step]:
@@ -212,8 +210,6 @@ class PlacementLearner(Learner):
         """Return different placements, drawn by logits, int64 [X, count]; not legal where there are fewer."""
         noisy = logits + gumbel(logits, self._draws)
         return noisy.masked_fill(~mask, -torch.inf).topk(min(count, mask.shape[1]), 1).indices
-
-    # --- learning -------------------------------------------------------------------------------------------------
 
     def _learn(self, found: _Examples, places: Tensor) -> tuple[float, float, float]:
         """Take one step of the optimizer; return the loss, the explained variance and the norm of the gradient."""

@@ -23,8 +23,7 @@ from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments, PPOArguments
 from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner
-from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
-from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.training.selfplay.opponents import Opponents, Pool, parse_mix
 from cellgames.training.selfplay.rollouts import Play, Rollout, SelfPlay
 from cellgames.training.selfplay.updates import anneal, estimate, explained_variance, minibatches, score_against_others
 
@@ -69,13 +68,7 @@ class Losses:
 
 
 class PPO:
-    """Proximal policy optimization of a network, by games in progress.
-
-    Args:
-        network: changed in place.
-        play: where its games are played.
-        hyperparameters: hyperparameters of the update.
-    """
+    """Proximal policy optimization of a network, which is changed in place, by its games in progress."""
 
     def __init__(self, network: Network, play: Play[Rollout], hyperparameters: Hyperparameters) -> None:
         self.network, self.play, self.h = network, play, hyperparameters
@@ -84,13 +77,9 @@ class PPO:
         self.generator = torch.Generator()
 
     def iterate(self, progress: float) -> tuple[Rollout, Losses, int]:
-        """Play, then learn from it.
+        """Play, then learn from it; return the rollout, the metrics, and the number of actions that were learned from.
 
-        Args:
-            progress: progress of the run, from 0 to 1; the learning rate falls with it, see `anneal`.
-
-        Returns:
-            The rollout, the metrics, and the number of actions that were learned from.
+        The progress of the run is from 0 to 1; the learning rate falls with it (`anneal`).
         """
         h = self.h
         anneal(self.optimizer, h.learning_rate, progress)

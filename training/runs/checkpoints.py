@@ -161,12 +161,9 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def read_state(path: Path, device: torch.device) -> Any:
-    """Return the state in a file with its tensors on the device.
+    """Return the state in a file with its tensors on the device; an error of any kind if it has changed.
 
     torch writes an archive with checksums, but does not look at them when it reads.
-
-    Raises:
-        Exception: the file is not such an archive, or has changed; torch raises many kinds.
     """
     with path.open("rb") as file:
         with zipfile.ZipFile(file) as archive:

@@ -33,8 +33,7 @@ from cellgames.envs.core import Game
 from cellgames.training.arguments import ActorArguments, Sampling
 
 from .learner import Purpose, derive
-from .opponent_mix import POOL
-from .opponent_pool import Member, Pool
+from .opponents import POOL, Member, Pool
 from .rollouts import Ended, Play, Rollout
 
 R = TypeVar("R", bound=Rollout)
@@ -56,17 +55,8 @@ def make_play(
 ) -> Play[R]:
     """Return the games of a learner: in this process, or in the actors that the arguments ask for.
 
-    Args:
-        make: makes the games of one process.
-        game: the rules.
-        arguments: arguments of the run.
-        network: the learner's.
-        pool: the learner's snapshots.
-        device: device of the learner.
-        warn: gets a line when an actor has died.
-
-    Raises:
-        ImportError: actors are asked for, and Ray is not installed.
+    `make` makes the games of one process; network, pool and device are the learner's, and `warn` gets a line when an
+    actor has died. An `ImportError` says that actors are asked for, and Ray is not installed.
     """
     here = make(game, arguments, network, pool, arguments.num_envs, device)
     return here if not arguments.actors else ActorPlay(here, make, game, arguments, network, pool, warn)
@@ -243,7 +233,9 @@ class ActorPlay(Generic[R]):
             ended = part.rollout.ended
             for number, (won, games) in ended.results.items():
                 # The learner itself and fixed agents have the same number everywhere; snapshots follow them.
-                here = self._number_of(part.files[number]) if number in part.files else number
+                here = number
+                if (own := part.files.get(number)) is not None:
+                    here = self._numbers.setdefault(own, len(self.opponents.agents) + len(self._numbers))
                 had, before = results.get(here, (0.0, 0))
                 results[here] = had + won, before + games
                 returns[here] = returns.get(here, 0.0) + ended.returns[number]
@@ -254,9 +246,6 @@ class ActorPlay(Generic[R]):
             if name != "ended"
         }
         return dataclasses.replace(parts[0].rollout, **fields, ended=Ended(games, turns, results, returns))
-
-    def _number_of(self, file: str) -> int:
-        return self._numbers.setdefault(file, len(self.opponents.agents) + len(self._numbers))
 
 
 # ---------------------------------------------------------------- the actors' side

@@ -20,7 +20,7 @@ from cellgames.envs.core import Game, chance
 from cellgames.training.arguments import Arguments
 from cellgames.utils.errors import InputError, shown
 
-from .opponent_pool import Pool
+from .opponents import Pool
 from .rollouts import Play
 
 _NEW = 0.02  # of the weights that a new layer would start with alone

@@ -17,7 +17,7 @@ from cellgames.agents.networks.networks import Network
 from cellgames.envs.core import Game, State, chance
 from cellgames.envs.core.seating import Seating
 
-from .opponent_mix import Opponents
+from .opponents import Opponents
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,8 @@ class SelfPlay:
     """Games in progress in this process.
 
     In a game against an opponent the learner has one seat of a game for two, or half of the seats of a larger one,
-    drawn for each game.
-
-    Args:
-        game: the rules.
-        network: the learner, which others may change between rollouts.
-        opponents: its opponents.
-        num_envs: `B`.
-        device: device of games and network.
-        mixed_precision: run the network in bfloat16 where it may.
+    drawn for each game. Others may change the network between rollouts; with `mixed_precision` it runs in bfloat16
+    where it may.
     """
 
     def __init__(

@@ -38,12 +38,7 @@ def minibatches(
 ) -> Iterator[Tensor]:
     """Yield row numbers in random order, int64; each row once in an epoch, in minibatches of nearly the same size.
 
-    Args:
-        rows: number of rows.
-        size: number of rows of a minibatch, about.
-        epochs: number of times that all rows are used.
-        generator: on the CPU; consumed.
-        device: device of the row numbers.
+    The generator, on the CPU, is consumed.
     """
     parts = max(1, round(rows / size))
     for _ in range(epochs if rows else 0):
@@ -100,12 +95,10 @@ def estimate(
     opponent's. So rewards need not add up to zero, seats may act in any order, and a player may act several times in a
     row. (Schulman et al., "High-dimensional continuous control using generalized advantage estimation", 2016)
 
-    Args:
         value: float [T, R], of the seat to act, before the action.
         reward: float [T, R, S], of all seats, after it.
         player: int64 [T, R], the seat to act.
-        done: bool [T, R], the game ended with the action; limits of games count as ends, since games that are cut off
-            have a result.
+        done: bool [T, R], the game ended with the action, also by a limit, since games that are cut off have a result.
         gamma: discount for each action of the same seat.
         gae_lambda: weight of later estimates (lambda).
     """

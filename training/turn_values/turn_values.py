@@ -31,7 +31,7 @@ from cellgames.envs.core import Game, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.training.arguments import Arguments, TurnArguments
 from cellgames.training.selfplay.learner import Iteration, Learner
-from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
+from cellgames.training.selfplay.opponents import Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, descend, estimate, explained_variance, mean, means, minibatches
 from cellgames.utils.errors import InputError, shown
 
@@ -110,7 +110,7 @@ class TurnLearner(Learner):
         if not isinstance(state["games"], ClothState) or len(state["games"]) != len(self._state):
             raise InputError("state", f"{len(self._state)} games of {self.game!r}", shown(state["games"]))
         self._state = state["games"].to(self.device)
-        self._seating.restore(state["seats"], len(self.opponents.agents), self._start)
+        self._seating.restore(state["seats"], len(self.opponents.agents), self.opponents.start)
         self._draws.set_state(state["draws"].cpu())
 
     @override
@@ -133,8 +133,6 @@ class TurnLearner(Learner):
         lost, lengths = [row[3] for row in self._results], [row[4] for row in self._results]
         values = (loss, explained, grad_norm, mean(others), mean(second), mean(lost))
         return Iteration(len(rows), len(lengths), sum(lengths), dict(zip(self.METRICS, values, strict=True)))
-
-    # --- playing --------------------------------------------------------------------------------------------------
 
     @torch.no_grad()
     def _collect(self, temperature: float) -> _Turns:
@@ -201,11 +199,7 @@ class TurnLearner(Learner):
         rivals = torch.tensor(self.opponents.draw(len(env_ids), self._draws), device="cpu")
         keeps = torch.rand(len(env_ids), generator=self._draws, dtype=torch.float32, device="cpu") < 0.5
         seats = torch.where(torch.stack((keeps, ~keeps), 1), -1, rivals[:, None]).to(self.device)
-        self._seating.deal(env_ids, seats, self._start)
-
-    def _start(self, number: int, seats: Tensor, env_ids: Tensor) -> None:
-        """Start an opponent in the games `env_ids`."""
-        self.opponents.agents[number].start(self.game, seats, env_ids)
+        self._seating.deal(env_ids, seats, self.opponents.start)
 
     def _learn(self, boards: Tensor, numbers: Tensor, target: Tensor) -> tuple[float, float]:
         """Take one step of the optimizer and return the loss and the norm of the gradient."""

@@ -39,7 +39,7 @@ _BASE = GamePlugin(
         "mcts": "cellgames.agents.cloth_of_gold.turn_search:TurnUCT",
         "mixed": "cellgames.agents.cloth_of_gold.turns:ClothMixed",
         "random": "cellgames.agents.cloth_of_gold.turns:ClothRandom",
-        "rollout": "cellgames.agents.cloth_of_gold.rollout:ClothRollout",
+        "rollout": "cellgames.agents.cloth_of_gold.greedy:ClothRollout",
     },
     networks={
         "policy": "cellgames.agents.cloth_of_gold.network:ClothNetwork",
@@ -48,7 +48,7 @@ _BASE = GamePlugin(
     transfer_parameters=("height", "width", "generations"),
     search={
         "improver": "cellgames.agents.cloth_of_gold.turn_improver:TurnImprover",
-        "playout": "cellgames.agents.cloth_of_gold.rollout:finish_turns",
+        "playout": "cellgames.agents.cloth_of_gold.greedy:finish_turns",
     },
     algorithm="turn-values",
     presets=(

@@ -32,7 +32,7 @@ TOROIDAL_CUP = GamePlugin(
     agents={
         "champion": "cellgames.agents.toroidal_cup.champion:ToroidalCupChampion",
         "greedy": "cellgames.agents.toroidal_cup.greedy:ToroidalCupGreedy",
-        "mcts": "cellgames.agents.toroidal_cup.placement_search:CupSearch",
+        "mcts": "cellgames.agents.toroidal_cup.greedy:CupSearch",
         "trained": "cellgames.agents.toroidal_cup.champion:ToroidalCupChampion",  # beats what networks have learned
     },
     networks={

@@ -174,7 +174,7 @@ def test_what_a_program_does_wrong_costs_its_game_only(bots: Callable[..., str],
 def test_one_that_does_not_read_cannot_block(tmp_path: Path) -> None:
     process = BotProcess([sys.executable, "-c", "import time; time.sleep(100)"], Limits())
     with pytest.raises(ProgramError, match=r"did not answer within 0\.3 s"):
-        process.exchange(b"x" * 10_000_000 + b"\n", 0.3)
+        process.exchange_all(b"x" * 10_000_000 + b"\n", 1, 0.3)
     assert not process.alive
 
 
