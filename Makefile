@@ -150,7 +150,8 @@ bots: setup
 		"js=exec:node examples/bots/bot.js" greedy trained
 
 study: setup
-	$(BIN)/python -m cellgames.lab.studies.first_move --games 300
+	$(BIN)/cellgames balance cloth-of-gold-small-v0 --vary order=alternate,drawn max_units=3,5 --agents greedy random \
+		--games 100 --chunk 50 --against results/studies/balance/cloth_small
 
 clean:
 	rm -rf .venv build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

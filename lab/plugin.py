@@ -26,6 +26,10 @@ ADDITIONS = Additions(
             ),
         },
         "Understand games and agents": {
+            "balance": (
+                f"{_COMMANDS}.balance_command",
+                "Measure how often each seat wins, and search for fair options",
+            ),
             "compare": (f"{_COMMANDS}.compare_command", "Compare training runs over their seeds"),
             "explain": (f"{_COMMANDS}.explain_command", "Explain recorded games by intervening"),
             "probe": (f"{_COMMANDS}.probe_command", "Probe what a network knows"),

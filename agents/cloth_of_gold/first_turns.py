@@ -127,7 +127,7 @@ def opening_turns(game: ClothOfGold, state: ClothState, shapes: Tensor, seeds: T
     """
     count, rows = ways(game), torch.arange(len(state), device=state.device)
     way = chance.uniform_int(chance.draw(seeds, _WAY, torch.zeros_like(rows)), count)
-    second = (state.current_player == 1).nonzero().squeeze(1)
+    second = (state.current_player != state.first).nonzero().squeeze(1)
     if len(second):
         every = rows[: len(second)].repeat_interleave(count)
         tried = torch.arange(count, device=state.device).repeat(len(second))

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 WinRule = Literal["score", "extinction"]
 NeutralStance = Literal["passive", "defensive", "aggressive"]
+Order = Literal["fixed", "alternate", "drawn"]
 
 MIN_SIZE, MAX_SIZE = 8, 256
-_NEUTRALS = chance.USER  # purpose of draws
+_NEUTRALS, _ORDER = chance.USER, chance.USER + 6  # purposes of draws; wild options have those between
 _KINDS = {3: "a neutral cell", 4: "a killed cell"}
 
 
@@ -45,7 +46,7 @@ class ClothOfGold(Game[ClothState]):
     """Cloth of Gold by Adam Murray: two players feed a Game of Life by hand; the one whose units hold their own wins.
 
     One action places a unit or takes back one that was placed in the same turn, or ends the turn. The generations run
-    inside the action that ends player_b's turn.
+    inside the action that ends the round's second turn.
 
     Attributes:
         height: rows of the world, 8 to 256; nothing lies beyond its edges.
@@ -63,6 +64,8 @@ class ClothOfGold(Game[ClothState]):
         shaping: weight of a reward in every step, the change of the lead in units over the number of cells.
         neutral_stance: "passive"; "defensive", neutral cells go over to no side; or "aggressive", they also kill
             units and take births where they have the majority. The last two need `neutral_density`.
+        order: "fixed", player_a places first in all rounds; "alternate", player_b does in odd rounds; or "drawn", who
+            places first is drawn for every round when it begins, each player with the same probability.
     """
 
     height: int = 100
@@ -78,10 +81,11 @@ class ClothOfGold(Game[ClothState]):
     win_rule: WinRule = "score"
     shaping: float = 0.0
     neutral_stance: NeutralStance = "passive"
+    order: Order = "fixed"
 
     id: ClassVar[str] = "cloth-of-gold-v0"
     compiles: ClassVar[bool] = False  # only the worlds whose round ends are simulated
-    added_parameters: ClassVar[frozenset[str]] = frozenset({"neutral_stance"})
+    added_parameters: ClassVar[frozenset[str]] = frozenset({"neutral_stance", "order"})
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -99,7 +103,7 @@ class ClothOfGold(Game[ClothState]):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < below:
                 raise InputError(name, f"a number from 0 to less than {below:g}", shown(value), where=self.id)
-        check_choices(self, win_rule=get_args(WinRule), neutral_stance=get_args(NeutralStance))
+        check_choices(self, win_rule=get_args(WinRule), neutral_stance=get_args(NeutralStance), order=get_args(Order))
         self._check_needed("neutral_stance", "passive", "neutral_density")
 
     def _check_flags(self, *names: str) -> None:
@@ -140,11 +144,8 @@ class ClothOfGold(Game[ClothState]):
     @cached_property
     def neutral_rules(self) -> int:
         """The rules of neutral cells in a generation, as `rules.generation` takes them."""
-        stances = {
-            "passive": 0,
-            "defensive": rules.NEUTRAL_HOLD,
-            "aggressive": rules.NEUTRAL_HOLD | rules.NEUTRAL_ATTACK,
-        }
+        hold, attack = rules.NEUTRAL_HOLD, rules.NEUTRAL_ATTACK
+        stances = {"passive": 0, "defensive": hold, "aggressive": hold | attack}
         return stances[self.neutral_stance] | rules.NEUTRAL_BIRTHS * self.neutral_births
 
     @property
@@ -160,7 +161,13 @@ class ClothOfGold(Game[ClothState]):
     @property
     def random_rounds(self) -> bool:
         """True if chance plays a part in rounds, so that a state's seed tells their results."""
-        return False
+        return self.order == "drawn"
+
+    def places_first(self, seeds: Tensor, round: Tensor) -> Tensor:
+        """Return the player who places first in rounds, int64 [B], by the seeds and numbers of the rounds."""
+        if self.order == "drawn":
+            return chance.draw(seeds, _ORDER, round.long()) & 1
+        return round.long() % 2 * (self.order == "alternate")
 
     def allowance(self, state: ClothState) -> Tensor:
         """Return the units of a whole turn of the mover, int32 [B]."""
@@ -178,7 +185,7 @@ class ClothOfGold(Game[ClothState]):
             players=("player_a", "player_b"),
             simultaneous=False,
             perfect_information=True,
-            stochastic=self.neutral_density > 0,
+            stochastic=self.neutral_density > 0 or self.order == "drawn",
             zero_sum=False,
             max_turns=self.longest_turn * 2 * (self.max_rounds + self.initial_placement),
             reward_range=(-reward, reward),
@@ -204,7 +211,9 @@ class ClothOfGold(Game[ClothState]):
         def planes(*kinds: int) -> Tensor:
             return seeds.new_zeros((*kinds, *shape, num_envs)).movedim(-1, 0)  # as the generations want them
 
-        return ClothState.new(
+        number = fill(1 - self.initial_placement)
+        first = self.places_first(seeds, number)
+        state = ClothState.new(
             seeds,
             2,
             units=planes(2),
@@ -215,9 +224,11 @@ class ClothOfGold(Game[ClothState]):
             live=fill(0, 2),
             left=fill(self.max_units),
             acts=fill(0),
-            round=fill(1 - self.initial_placement),
+            first=first,
+            round=number,
             rounds=fill(0, self.max_rounds + 1, len(COLUMNS)),
         )
+        return state.replace(current_player=first.clone())
 
     def _scattered(self, seeds: Tensor) -> Tensor:
         """Return neutral cells, int64 [B, S, N]."""
@@ -356,7 +367,7 @@ class ClothOfGold(Game[ClothState]):
 
         Cells: own units, the opponent's, neutral, killed, placed by the mover in this turn, own territory, the
         opponent's. Everywhere the same: units that the mover may still place, the round, one's own score of the last
-        round (at most 32,767 either way), 1 for player_a.
+        round (at most 32,767 either way), 1 for the player who places first in this round.
         """
         out = state.units.new_empty((len(state), *self.info.observation.shape), dtype=torch.int16)
         self._write_observation(state, player, out)
@@ -378,11 +389,12 @@ class ClothOfGold(Game[ClothState]):
         numbers = torch.empty((1, 1, len(observation.NUMBERS)), dtype=torch.int16, device=state.device)
         boards, first = self._boards(state), (len(observation.BOARDS), len(observation.NUMBERS))
         write = native_writer(native, self.grid, boards, seat[:, None], numbers, first, torch.int16)
-        left, number, scores, seats, row = (x.numpy() for x in (state.left, state.round, state.scores, seat, numbers))
+        arrays = (state.left, state.round, state.scores, state.first, seat, numbers)
+        left, number, scores, starts, seats, row = (x.numpy() for x in arrays)
 
         def see(out: int) -> None:
             player, most = seats[0], observation.LARGEST
-            row[:] = left[0], number[0], min(max(scores[0, player], -most), most), player == 0
+            row[:] = left[0], number[0], min(max(scores[0, player], -most), most), player == starts[0]
             write(out)
 
         return see
@@ -396,7 +408,7 @@ class ClothOfGold(Game[ClothState]):
         """Return the boards of `observe` as `write_planes` takes them, its numbers, int16 [B, 4], and the seats."""
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         own = state.scores.gather(1, seat[:, None]).squeeze(1).clamp(-observation.LARGEST, observation.LARGEST)
-        numbers = torch.stack((state.left, state.round, own.int(), (seat == 0).int()), 1).to(torch.int16)
+        numbers = torch.stack((state.left, state.round, own.int(), (seat == state.first).int()), 1).to(torch.int16)
         return self._boards(state), numbers, seat
 
     def _boards(self, state: ClothState) -> list[Tensor]:
@@ -484,6 +496,7 @@ class ClothOfGold(Game[ClothState]):
                 self.board(state[0])[0].tolist(),
                 int(state.turn[0]),
                 stage,
+                None if self.order == "fixed" else int(state.current_player[0] != state.first[0]),
             )
         )
 
@@ -523,6 +536,7 @@ class ClothOfGold(Game[ClothState]):
             live=torch.tensor([[int((board == side).sum()) for side in (1, 2)]], dtype=torch.int32, device="cpu"),
             left=number(self.max_units - len(position.placed), state.left),
             acts=number(position.acts, state.acts),
+            first=number(position.player ^ position.place, state.first),
             round=number(position.round, state.round),
         )
 
@@ -532,7 +546,7 @@ class ClothOfGold(Game[ClothState]):
         if position is None:
             raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")
         first = 1 - self.initial_placement
-        turns = 2 * (position.round - first) + position.player
+        turns = 2 * (position.round - first) + position.place
         most = turns * self.longest_turn + (position.acts if position.stage == "move" else self.longest_turn)
         wrong = {
             f"a round from {first} to {self.max_rounds}": not first <= position.round <= self.max_rounds,
@@ -544,8 +558,11 @@ class ClothOfGold(Game[ClothState]):
                 or ((position.acts - len(position.placed)) % 2 != 0 and self.end_turn == self.cells)  # no other acts
             ),
             f"a score from {-self.cells} to {self.cells}": abs(position.score) > self.cells,
-            "a game that is over to have ended with player_b's turn in a round": position.stage != "move"
-            and (position.player, position.acts, position.round > 0) != (1, 0, True),
+            "a game that is over to have ended with a round's second turn": position.stage != "move"
+            and (position.place, position.acts, position.round > 0) != (1, 0, True),
+            f"a player who places first or second, by order={self.order}": (position.second is None)
+            != (self.order == "fixed")
+            or (self.order == "alternate" and position.player ^ position.place != position.round % 2),
             f"a game that is cut off to be in round {self.max_rounds}": position.stage == "cut"
             and position.round < self.max_rounds,
         }

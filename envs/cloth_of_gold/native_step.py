@@ -31,24 +31,21 @@ class _Rules(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("rows", "cols", "radius", "max_units", "generations", "neutral_rules")),
         *((name, ctypes.c_int64) for name in ("max_rounds", "first_round", "first_verdict", "extinction", "neutrals")),
+        ("order", ctypes.c_int64),
         ("shaping", ctypes.c_double),
     )
 
 
 def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
     """Return the native step of a game."""
+    names = ("height", "width", "radius", "max_units", "generations", "neutral_rules", "max_rounds")
     rules = _Rules(
-        game.height,
-        game.width,
-        game.radius,
-        game.max_units,
-        game.generations,
-        game.neutral_rules,
-        game.max_rounds,
+        *(getattr(game, name) for name in names),
         1 - game.initial_placement,
         game.first_verdict,
         game.win_rule == "extinction",
         round(game.neutral_density * _LOTS),
+        {"fixed": 0, "alternate": 1, "drawn": 2}[game.order],
         game.shaping / game.cells,
     )
     return steps.InPlace(native.cellgames_cloth_of_gold_step, rules, INNERMOST)

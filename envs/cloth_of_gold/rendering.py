@@ -350,14 +350,15 @@ def frames(game: ClothOfGold, before: ClothState, after: ClothState) -> Iterator
     """Yield a placement as one picture, the end of a round as some of its generations."""
     before, after = before[:1], after[:1]
     last = view(game, after)
-    if _round_ends(before, after):
+    if round_ends(before, after):
         yield from _generations(game, before, last)
     yield draw(replace(last, last=_changed(game, before, after)))
 
 
-def _round_ends(before: ClothState, after: ClothState) -> bool:
-    ended = int(before.current_player) == 1 and not bool(before.done) and int(before.round) > 0
-    return ended and (bool(after.done) or int(after.current_player) == 0)
+def round_ends(before: ClothState, after: ClothState) -> bool:
+    """Return True if generations have run between two positions."""
+    ended = int(after.round) > int(before.round) or bool(after.done)
+    return ended and not bool(before.done) and int(before.round) > 0
 
 
 def _generations(game: ClothOfGold, before: ClothState, last: View) -> Iterator[Picture]:
@@ -411,6 +412,11 @@ def _title(game: ClothOfGold, state: ClothState) -> str:
     number = int(state.round)
     if bool(state.done):
         return f"Cut off after {number} rounds" if bool(state.truncated) else f"Over after round {number}"
+    return whose_turn(game, state, game.info.players)
+
+
+def whose_turn(game: ClothOfGold, state: ClothState, names: Sequence[str]) -> str:
+    """Return the player to place by name, the round, and the units left in this turn."""
+    number, left = int(state.round), int(state.left)
     turn = f"round {number} of {game.max_rounds}" if number else "initial placement"
-    left = int(state.left)
-    return f"{game.info.players[int(state.current_player)]} to place, {turn}, {left} unit{'s' * (left != 1)} left"
+    return f"{names[int(state.current_player)]} to place, {turn}, {left} unit{'s' * (left != 1)} left"

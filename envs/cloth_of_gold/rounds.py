@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothState:
-    """End the mover's turn in some games (bool [B]); where it was player_b's, the round ends too.
+    """End the mover's turn in some games (bool [B]); where it was the round's second, the round ends too.
 
     Args:
         game: the rules.
         state: the games after `placement.play`, whose units, territory and `live` may be overwritten.
         ending: bool [B].
     """
-    closing = (ending & (state.current_player == 1)).nonzero().squeeze(1)
+    closing = (ending & (state.current_player != state.first)).nonzero().squeeze(1)
     state = state.replace(current_player=torch.where(ending, 1 - state.current_player, state.current_player))
     return _closed(game, state, closing) if len(closing) else state
 
@@ -48,15 +48,17 @@ def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState
     lead = live[:, 0] - live[:, 1]
     terminated, truncated = game.ends(number, before, *live.unbind(1))
     done = terminated | truncated
-    player = state.current_player[env_ids]
+    player, following = state.current_player[env_ids], number + (~done).int()
+    first = torch.where(done, state.first[env_ids], game.places_first(state.seed[env_ids], following))
     final = torch.where(done[:, None], outcomes(lead), 0).to(state.rewards.dtype)
     new = {
         "rewards": state.rewards[env_ids] + final,
         "scores": torch.stack((lead, -lead), 1).to(state.scores.dtype),
         "terminated": terminated,
         "truncated": truncated,
-        "current_player": torch.where(done, 1 - player, player),
-        "round": number + (~done).int(),
+        "current_player": torch.where(done, 1 - player, first),
+        "first": first,
+        "round": following,
     }
     changed = {name: getattr(state, name).index_put((env_ids,), value) for name, value in new.items()}
     row = torch.cat((live, counted(game.grid, state, env_ids)), 1)

@@ -29,6 +29,7 @@ class ClothState(State):
         live: [B, 2] int32, units on the board.
         left: [B] int32, units that the mover may still place in this turn.
         acts: [B] int32, placements and take-backs in this turn.
+        first: [B] int64, the player who places first in this round; when the game is over, who did in the last one.
         round: [B] int32, 0 while the initial population is placed, then from 1; the last one when the game is over.
         rounds: [B, R + 1, 6] int32, after each round (`COLUMNS`): units, territory, contested and killed cells; row 0
             after the initial placement, zeros without that placement, and for rounds that have not been played.
@@ -42,5 +43,6 @@ class ClothState(State):
     live: Tensor
     left: Tensor
     acts: Tensor
+    first: Tensor
     round: Tensor
     rounds: Tensor

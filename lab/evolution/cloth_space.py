@@ -295,7 +295,7 @@ class ClothSpace(DesignSpace[ClothOpponents]):
         generator = torch.Generator().manual_seed(int(seed.sum() % (1 << 62)))
         turn, last = 0, 2 * (1 + game.initial_placement)
         while not bool(state.done.all()) and not (short and turn == last):
-            mover = seat == turn % 2
+            mover = seat == state.current_player
             plans = torch.full((len(state), game.max_units), -1)
             going = ~state.done.numpy()
             players = np.where(mover.numpy(), "", names)

@@ -298,7 +298,7 @@ def shown(value: Any) -> str:
 @every_paged_game
 def test_options_on_a_games_page_are_the_registrys(id: str) -> None:
     """Names in order, defaults of the game and of its small preset, and limits that are the game's own."""
-    small = next(other for other in GAMES if other != id and game_of(other) == id)
+    small = id.replace("-v0", "-small-v0")
     text = section(page_of(id), "Options")
     assert f"`{small}`" in text
     table = rows(text, "option")

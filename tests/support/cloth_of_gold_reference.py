@@ -15,8 +15,24 @@ from numpy.typing import NDArray
 EMPTY, A, B, NEUTRAL, KILLED = range(5)
 MARKS = ".abcd"
 
+MASK = (1 << 32) - 1
+
 Cell = tuple[int, int]
 Board = list[list[int]]
+
+
+def random_bits(seed: int, purpose: int, counter: int) -> int:
+    """63 bits: Threefry-2x32 with 20 rounds (Salmon et al. 2011), high word first, without its top bit."""
+    low, high = seed & MASK, (seed >> 32) & MASK
+    keys = (low, high, low ^ high ^ 0x1BD11BDA)
+    x, y = (counter + low) & MASK, (purpose + high) & MASK
+    for block in range(5):
+        for turn in (13, 15, 26, 6) if block % 2 == 0 else (17, 29, 16, 24):
+            x = (x + y) & MASK
+            y = ((y << turn | y >> (32 - turn)) & MASK) ^ x
+        x = (x + keys[(block + 1) % 3]) & MASK
+        y = (y + keys[(block + 2) % 3] + block + 1) & MASK
+    return (y & 0x7FFFFFFF) << 32 | x
 
 
 def drawn(text: str) -> Board:
@@ -135,9 +151,12 @@ class ReferenceGame:
     win_rule: str = "score"
     shaping: float = 0.0
     neutral_stance: str = "passive"
+    order: str = "fixed"
 
+    seed: int = 0
     board: Board = field(default_factory=list)
     player: int = 0
+    first: int = 0
     placed: set[Cell] = field(default_factory=set)
     acts: int = 0
     turn: int = 0
@@ -153,6 +172,11 @@ class ReferenceGame:
         self.round = 0 if self.initial_placement else 1
         if not self.initial_placement:
             self.history.append([0] * 6)
+        self._begin_round()
+
+    def _begin_round(self) -> None:
+        lot = random_bits(self.seed, 22, self.round) % 2
+        self.player = self.first = {"fixed": 0, "alternate": self.round % 2, "drawn": lot}[self.order]
 
     @property
     def done(self) -> bool:
@@ -227,10 +251,10 @@ class ReferenceGame:
     def _end_turn(self) -> None:
         self.placed, self.acts = set(), 0
         self.player = 1 - self.player
-        if self.player == 1:
+        if self.player != self.first:
             return
         if self.round > 0:
-            self.board = later(self.board, self.generations, self.neutral_births, self.neutral_stance)
+            self._play_round()
         before = self.scores
         a, b = self.live()
         own = [self.territory(player) for player in (0, 1)]
@@ -241,6 +265,10 @@ class ReferenceGame:
             self._judge(before)
         if not self.done:
             self.round += 1
+            self._begin_round()
+
+    def _play_round(self) -> None:
+        self.board = later(self.board, self.generations, self.neutral_births, self.neutral_stance)
 
     def _judge(self, before: list[int]) -> None:
         losers = self._losers(before)
@@ -286,7 +314,12 @@ class ReferenceGame:
             placed[cell] = True
         planes = [board == player + 1, board == 2 - player, board == NEUTRAL, board == KILLED, placed]
         planes += [self.territory(player), self.territory(1 - player)]
-        numbers = [self.left, self.round, max(-(1 << 15), min((1 << 15) - 1, self.scores[player])), int(player == 0)]
+        numbers = [
+            self.left,
+            self.round,
+            max(-(1 << 15), min((1 << 15) - 1, self.scores[player])),
+            int(player == self.first),
+        ]
         return np.stack([*planes, *(np.full_like(board, number) for number in numbers)]).astype(np.int16)
 
 

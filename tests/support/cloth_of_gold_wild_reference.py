@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from cloth_of_gold_reference import EMPTY, KILLED, NEUTRAL, Cell, ReferenceGame, cells_of, generation
+from cloth_of_gold_reference import EMPTY, KILLED, NEUTRAL, Cell, ReferenceGame, cells_of, generation, random_bits
 from numpy.typing import NDArray
 
 KINDS = ("calm", "dry", "rain", "storm")
@@ -27,21 +27,6 @@ PATTERNS = {
 HEIGHTS, MOISTURE, ANIMALS, NOISE, ROUNDS = 17, 18, 19, 20, 21
 WEATHER, STRIKES, FIRE, REGROWTH = 16, 17, 18, 19
 LATTICE = 4096
-MASK = (1 << 32) - 1
-
-
-def random_bits(seed: int, purpose: int, counter: int) -> int:
-    """63 bits: Threefry-2x32 with 20 rounds (Salmon et al. 2011), high word first, without its top bit."""
-    low, high = seed & MASK, (seed >> 32) & MASK
-    keys = (low, high, low ^ high ^ 0x1BD11BDA)
-    x, y = (counter + low) & MASK, (purpose + high) & MASK
-    for block in range(5):
-        for turn in (13, 15, 26, 6) if block % 2 == 0 else (17, 29, 16, 24):
-            x = (x + y) & MASK
-            y = ((y << turn | y >> (32 - turn)) & MASK) ^ x
-        x = (x + keys[(block + 1) % 3]) & MASK
-        y = (y + keys[(block + 2) % 3] + block + 1) & MASK
-    return (y & 0x7FFFFFFF) << 32 | x
 
 
 def random_byte(seed: int, purpose: int, counter: int) -> int:
@@ -93,7 +78,7 @@ def chebyshev(one: Cell, other: Cell) -> int:
 
 @dataclass
 class WildReference(ReferenceGame):
-    """One game in progress with wild options; `seed` is the env's."""
+    """One game in progress with wild options."""
 
     terrain: bool = False
     weather: bool = False
@@ -102,7 +87,6 @@ class WildReference(ReferenceGame):
     buffer: int = 4
     wildlife: tuple[int, int, int] = (0, 0, 0)
     combinations: bool = False
-    seed: int = 0
 
     sky: str = "calm"
     level: int = 64
@@ -256,29 +240,18 @@ class WildReference(ReferenceGame):
     # --- rounds
 
     def _end_turn(self) -> None:
-        self.placed, self.acts, self.spent = set(), 0, 0
-        self.player = 1 - self.player
-        if self.player == 1:
-            return
-        if self.round > 0:
-            self._play_round()
-        before = self.scores
-        a, b = self.live()
-        own = [self.territory(player) for player in (0, 1)]
-        killed = sum(row.count(KILLED) for row in self.board)
-        self.history.append([a, b, int(own[0].sum()), int(own[1].sum()), int((own[0] & own[1]).sum()), killed])
-        self.scores = [a - b, b - a]
-        if self.round > 0:
-            self._judge(before)
-        if not self.done:
-            self.round += 1
-            if self.weather and self.round > 1:
-                lot, upto = random_byte(self._round_seed(), WEATHER, 0), 0
-                for kind, chance in zip(KINDS, CHANCES[self.sky], strict=True):
-                    upto += chance
-                    if lot < upto:
-                        self.sky = kind
-                        break
+        self.spent = 0
+        super()._end_turn()
+
+    def _begin_round(self) -> None:
+        super()._begin_round()
+        if self.weather and self.round > 1:
+            lot, upto = random_byte(self._round_seed(), WEATHER, 0), 0
+            for kind, chance in zip(KINDS, CHANCES[self.sky], strict=True):
+                upto += chance
+                if lot < upto:
+                    self.sky = kind
+                    break
 
     def _round_seed(self) -> int:
         return random_bits(self.seed, ROUNDS, self.round)

@@ -395,6 +395,7 @@ struct Rules {
     int64_t rows, cols, radius, max_units, generations, neutral_rules, max_rounds, first_round, first_verdict;
     int64_t extinction;  // whether the last unit decides, not the score
     int64_t neutrals;    // a cell is neutral at the start where a draw of 32 bits is below
+    int64_t order;       // of placement: 0 fixed, 1 alternate, 2 drawn
     double shaping;      // the reward of one unit more
 };
 
@@ -406,7 +407,9 @@ struct State {
     float *rewards, *scores;
     const bool *terminated, *truncated;  // no game is over between steps
     uint64_t *units, *neutral, *killed, *territory, *placed;
-    int32_t *live, *left, *acts, *round, *rounds;
+    int32_t *live, *left, *acts;
+    int64_t* first;
+    int32_t *round, *rounds;
 };
 
 // What a step is given, and what it gives.
@@ -426,6 +429,13 @@ void draw_actions(const Given& step, int64_t actions, int64_t from, int64_t to) 
         step.actions[game] = random_legal(step.mask + game * actions, actions, step.given[game], counts.data());
 }
 
+// Let the player begin who places first in the round of a game: `ClothOfGold.places_first`.
+void begin_round(const Rules& rules, const State& state, int64_t game) {
+    const int32_t number = state.round[game];
+    const int64_t drawn = rules.order == 2 ? draw(state.seed[game], 22, static_cast<uint32_t>(number)) & 1 : 0;
+    state.player[game] = state.first[game] = rules.order == 1 ? number % 2 : drawn;
+}
+
 // Begin the next game of an env: `ClothOfGold._init`.
 void restart(const Board& board, const Rules& rules, const State& state, int64_t game) {
     const int64_t plane = board.plane(), worlds = board.worlds, rounds = 6 * (rules.max_rounds + 1);
@@ -438,10 +448,10 @@ void restart(const Board& board, const Rules& rules, const State& state, int64_t
             if (int64_t{draw(seed, 16, static_cast<uint32_t>(row * board.cols + col))} < rules.neutrals)
                 state.neutral[board.at(row, col / board.width) + game] |= uint64_t{1} << (col % board.width);
     state.turn[game] = 0;
-    state.player[game] = 0;
     state.live[2 * game] = state.live[2 * game + 1] = state.acts[game] = 0;
     state.left[game] = static_cast<int32_t>(rules.max_units);
     state.round[game] = static_cast<int32_t>(rules.first_round);
+    begin_round(rules, state, game);
     std::fill(state.rounds + game * rounds, state.rounds + (game + 1) * rounds, 0);
     for (int64_t at : {game, worlds + game}) state.rewards[at] = state.scores[at] = 0.0f;
 }
@@ -475,6 +485,7 @@ void close_rounds(const Board& board, const Rules& rules, const State& state, co
                 step.rewards[board.worlds + game] = lead < 0 ? 1.0f : -1.0f;
             } else {
                 state.round[game] = number + 1;
+                begin_round(rules, state, game);
             }
         }
     }
@@ -501,7 +512,7 @@ void play_step(const Board& board, const Disk& disk, const Rules& rules, const S
     play_turns(board, disk, turns, 1, static_cast<int>(rules.max_units), from, to);
     for (int64_t game = from; game < to; ++game) {
         if (!ending[static_cast<size_t>(game - from)]) continue;
-        if (state.player[game] == 1) {
+        if (state.player[game] != state.first[game]) {
             closing.push_back(game);
             if (state.round[game] > 0) playing.push_back(game);
         }
@@ -631,9 +642,9 @@ void play_wild(const Board& board, const Disk& disk, const WildRules& rules, con
     widen(board, rules, state, sides);
     for (int64_t game = from; game < to; ++game) {
         const bool ends = ending[static_cast<size_t>(game - from)];
-        step.terminated[game] = ends && state.player[game] == 1;
-        if (ends && state.player[game] == 0) {
-            state.player[game] = 1;
+        step.terminated[game] = ends && state.player[game] != state.first[game];
+        if (ends && !step.terminated[game]) {
+            state.player[game] = 1 - state.player[game];
             state.left[game] = allowance(state.games(rules), game, static_cast<int>(rules.max_units));
         }
     }

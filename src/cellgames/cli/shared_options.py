@@ -178,11 +178,11 @@ def parameters(arguments: argparse.Namespace) -> dict[str, Any]:
             raise UserError(f"--param needs NAME=VALUE, such as size=5; got {shown(text)}")
         if name in found:
             raise UserError(f"parameter {shown(name)} is given twice")
-        found[name] = _value(value)
+        found[name] = typed_value(value)
     return found
 
 
-def _value(text: str) -> Any:
+def typed_value(text: str) -> Any:
     """Return a number, true, false or null as JSON has them, else the text."""
     try:
         return json.loads(text.lower() if text.lower() in ("true", "false") else text)

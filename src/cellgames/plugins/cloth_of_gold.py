@@ -31,6 +31,13 @@ _BASE = GamePlugin(
         "cloth-of-gold-small-v0": Variant(
             "Cloth of Gold, small enough to train on a laptop", {"height": 32, "width": 32, "generations": 24}
         ),
+        "cloth-of-gold-fair-v0": Variant(
+            "Cloth of Gold in which lots say who places first in a round", {"order": "drawn"}
+        ),
+        "cloth-of-gold-fair-small-v0": Variant(
+            "fair Cloth of Gold, small enough to train on a laptop",
+            {"height": 32, "width": 32, "generations": 24, "order": "drawn"},
+        ),
     },
     agents={
         "champion": "cellgames.agents.cloth_of_gold.first_turns:ClothChampion",
@@ -45,7 +52,7 @@ _BASE = GamePlugin(
         "policy": "cellgames.agents.cloth_of_gold.network:ClothNetwork",
         "turns": "cellgames.agents.cloth_of_gold.network:ClothValues",
     },
-    transfer_parameters=("height", "width", "generations"),
+    transfer_parameters=("height", "width", "generations", "order"),
     search={
         "improver": "cellgames.agents.cloth_of_gold.turn_improver:TurnImprover",
         "playout": "cellgames.agents.cloth_of_gold.greedy:finish_turns",

@@ -59,6 +59,13 @@ FAMILIES: dict[str, dict[str, Any]] = {
         **{"height": 16, "width": 20, "generations": 24, "radius": 8, "max_units": 10, "max_rounds": 5},
         **{"neutral_density": 0.3, "neutral_births": True},
     },
+    "lots-say-the-order": {
+        **{"height": 9, "width": 8, "generations": 4, "radius": 4, "max_units": 5, "max_rounds": 4, "order": "drawn"}
+    },
+    "order-in-turn": {
+        **{"height": 8, "width": 9, "generations": 4, "radius": 4, "max_units": 5, "max_rounds": 4},
+        **{"order": "alternate", "initial_placement": False},
+    },
     "two-words": {"height": 8, "width": 127, "generations": 2, "radius": 3, "max_units": 6, "max_rounds": 3},
 }
 
@@ -72,7 +79,8 @@ def make(**parameters: Any) -> ClothOfGold:
 def beside(game: ClothOfGold, num_envs: int, seed: int) -> Beside[ClothState, ReferenceGame]:
     """Random games of every env until all are over: states, the reference's games, and the actions that come next."""
     state = game.init(seeds(seed, num_envs))
-    references = [ReferenceGame(**game.parameters, board=board) for board in game.board(state).tolist()]
+    boards = zip(state.seed.tolist(), game.board(state).tolist(), strict=True)
+    references = [ReferenceGame(**game.parameters, seed=number, board=board) for number, board in boards]
     return played_beside(game, state, references, random_action, seed)
 
 

@@ -12,6 +12,7 @@ from typing_extensions import override
 from cellgames.envs.cloth_of_gold import notation
 from cellgames.envs.cloth_of_gold import rendering as drawn
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.rendering import round_ends
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import chance
@@ -93,7 +94,7 @@ class ClothView(View):
     ) -> Frame:
         world, done = self.game.world(state), bool(state.done[0])
         last: list[int] = []
-        if before is not None and not _lived(before, state):
+        if before is not None and not round_ends(before, state):
             last = changed(self.game.board(before)[0], self.game.board(state)[0])
         fields = {
             "status": _status(self.game, state),
@@ -123,17 +124,19 @@ class ClothView(View):
         board = [list(row) for row in position.board]
         for cell, code in put.items():
             board[cell // self.game.width][cell % self.game.width] = code
-        turn = 2 * (position.round - 1 + self.game.initial_placement) + mover  # of at least one action each
-        start = position._replace(player=mover, acts=0, placed=[], turn=turn, board=board)
+        place = position.place ^ (mover != position.player)
+        turn = 2 * (position.round - 1 + self.game.initial_placement) + place  # of at least one action each
+        second = None if position.second is None else place
+        start = position._replace(player=mover, acts=0, placed=[], turn=turn, board=board, second=second)
         return notation.position_to_string(start) + text[len(line) :]
 
     @override
     def animated(self, before: ClothState, after: ClothState) -> bool:
-        return _lived(before, after)
+        return round_ends(before, after)
 
     @override
     def between(self, before: ClothState, after: ClothState, most: int) -> Iterator[Frame]:
-        if not _lived(before, after) or most < 1:
+        if not round_ends(before, after) or most < 1:
             return
         *shown, _ = frame_times(self.game.generations, most)
         yield from self._life(before, shown, f"Round {int(before.round[0])}")
@@ -221,21 +224,10 @@ def _neutrals(game: ClothOfGold) -> bool:
     return game.neutral_births or game.neutral_density > 0
 
 
-def _lived(before: ClothState, after: ClothState) -> bool:
-    """Return True if generations have run between two positions."""
-    if bool(before.done[0]):
-        return False
-    later = int(after.round[0]) > int(before.round[0]) or bool(after.done[0])
-    return later and int(before.round[0]) > 0
-
-
 def _status(game: ClothOfGold, state: ClothState) -> str:
-    number, left = int(state.round[0]), int(state.left[0])
     if bool(state.done[0]):
         return _verdict(game, state)
-    turn = f"round {number} of {game.max_rounds}" if number else "initial placement"
-    player = player_names(game)[int(state.current_player[0])]
-    return f"{player} to place, {turn}, {left} unit{'s' * (left != 1)} left"
+    return drawn.whose_turn(game, state, player_names(game))
 
 
 def _verdict(game: ClothOfGold, state: ClothState) -> str:

@@ -1,0 +1,151 @@
+"""`cellgames balance`: how often each seat wins, by strength of play, and the options that make seats equal.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.cli.console import UserError, print_table, warn
+from cellgames.cli.shared_options import (
+    GameId,
+    add_command,
+    add_json,
+    add_out,
+    add_parameters,
+    add_quiet,
+    add_seed,
+    parameters,
+    typed_value,
+)
+from cellgames.utils.foreign_text import shown
+from cellgames.utils.version import __version__
+
+if TYPE_CHECKING:
+    from cellgames.lab.balance import Balance
+
+_TEXT = (
+    "Measure how often each seat wins when agents of rising strength play themselves, and search for options that\n"
+    "make seats equal. Variants race: games stop when the interval tells whether the first seat wins 50 % within the\n"
+    "margin, and a variant that is unfair for one agent is not played by the next ones. Options of the rule sheet\n"
+    "come first. The share is that of games with one winner; intervals hold however often one looks."
+)
+_EXAMPLES = (
+    "cloth-of-gold-small-v0",
+    "cloth-of-gold-small-v0 --vary order=alternate,drawn max_units=3,5 --together 2",
+    "torus-small-v0 hex-small-v0 y-small-v0 --games 400 --out results/balance",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "balance", "GAME [GAME ...] ", _run, _TEXT, _EXAMPLES)
+    command.add_argument("games_of", metavar="GAME", nargs="+", type=GameId, help="games or presets of two players")
+    add_parameters(command)
+    command.add_argument(
+        "--agents",
+        metavar="SPEC",
+        nargs="+",
+        default=["random", "greedy", "mcts:16"],
+        help="agents that play themselves, the quickest first (default random greedy mcts:16)",
+    )
+    command.add_argument(
+        "--vary",
+        metavar="NAME=VALUES",
+        nargs="*",
+        help="options to try, such as order=alternate,drawn; without any, those known for the game",
+    )
+    command.add_argument(
+        "--together", metavar="N", type=int, default=1, help="most options changed at once (default 1)"
+    )
+    command.add_argument(
+        "--games", metavar="N", type=int, default=400, help="most games a variant and agent (default 400)"
+    )
+    command.add_argument("--chunk", metavar="N", type=int, default=100, help="games between two looks (default 100)")
+    command.add_argument(
+        "--margin", metavar="X", type=float, default=2.0, help="seats are equal within X % (default 2)"
+    )
+    add_seed(command)
+    add_out(command, "a folder for a page, its numbers and a plot")
+    command.add_argument("--against", metavar="DIR", type=Path, help="say which rows agree with the run in this folder")
+    add_json(command)
+    add_quiet(command)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from cellgames.envs import registry
+    from cellgames.lab.balance import COLUMNS, OPTIONS, race, variants
+    from cellgames.utils.report.columns import people_table, row_data
+
+    for name in ("games", "chunk", "margin", "together"):
+        if not getattr(arguments, name) > 0:
+            raise UserError(f"--{name} must be above 0, got {getattr(arguments, name)}")
+
+    def told(row: Balance) -> None:
+        if not (arguments.quiet or arguments.json):
+            words = f"{row.games} games, {100 * row.share:.1f} %, {row.verdict(arguments.margin / 100)}"
+            print(f"{row.game} {row.options} {row.agent}: {words}", file=sys.stderr, flush=True)
+
+    rows, given = [], parameters(arguments)
+    for game in arguments.games_of:
+        options = {} if arguments.vary is None else _options(arguments.vary) or OPTIONS.get(registry.make(game).id, {})
+        games = [(more, registry.make(game, **{**given, **more})) for more in variants(options, arguments.together)]
+        margin, chunk, seed = arguments.margin / 100, arguments.chunk, arguments.seed
+        rows += race(game, games, arguments.agents, arguments.games, margin=margin, chunk=chunk, seed=seed, told=told)
+    if arguments.json:
+        print(json.dumps([row_data(COLUMNS, row) for row in rows], indent=1))
+    else:
+        print_table(people_table(COLUMNS, rows))
+    if arguments.against is not None:
+        print(_agreement(arguments.against, rows))
+    if arguments.out is not None:
+        _write(arguments.out, rows, " ".join(["cellgames", *arguments.command_line]))
+    return 0
+
+
+def _options(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the values to try by option."""
+    found = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not (name and equals and values):
+            raise UserError(f"--vary needs NAME=VALUES, such as order=alternate,drawn; got {shown(text)}")
+        found[name] = [typed_value(value) for value in values.split(",")]
+    return found
+
+
+def _agreement(folder: Path, rows: Sequence[Balance]) -> str:
+    """Return a sentence on the rows of an earlier run: they agree where the intervals overlap."""
+    try:
+        earlier = json.loads((folder / "report.json").read_text(encoding="utf-8"))["rows"]
+        known = {(row["game"], row["options"], row["agent"]): row["interval"] for row in earlier}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"--against {folder}: no run of cellgames balance ({error})") from error
+    pairs = [(row, known[key]) for row in rows if (key := (row.game, row.options, row.agent)) in known]
+    apart = [row for row, (low, high) in pairs if row.interval[0] > high or row.interval[1] < low]
+    found = f"{len(pairs) - len(apart)} of {len(pairs)} rows agree with {folder}"
+    return "; not ".join([found, *(f"{row.game} {row.options} {row.agent}" for row in apart)])
+
+
+def _write(folder: Path, rows: Sequence[Balance], command: str) -> None:
+    """Write the page, its numbers and the plot."""
+    from cellgames.lab.balance import COLUMNS, draw_shares
+    from cellgames.utils.report.columns import people_table, row_data
+    from cellgames.utils.report.files import write_report
+    from cellgames.utils.report.model import Plot, Report
+
+    text = (
+        f"`{command}`; cellgames {__version__}.",
+        "Each agent plays itself. The share of the first seat is that of the games with one winner, and its interval "
+        "holds however often one looks. The last mover is who placed last in the last round.",
+    )
+    plot = Plot("balance", "Share of the first seat; grey: 48 to 52 %.", partial(draw_shares, rows=rows))
+    data = {"command": command, "rows": [row_data(COLUMNS, row) for row in rows]}
+    write_report(folder, Report("How often each seat wins", (*text, people_table(COLUMNS, rows), plot), data), warn)
