@@ -156,7 +156,7 @@ def race(
     seed: int = 0,
     told: Callable[[Balance], None] = lambda row: None,
 ) -> list[Balance]:
-    """Return the balance of variants of a game, those on the rule sheet first.
+    """Return the balance of variants of a game, those on the rule sheet first; a game alone gets all its games.
 
     Args:
         name: id of the game or preset.
@@ -168,19 +168,20 @@ def race(
         seed: seed of all random numbers.
         told: called with each row when it is complete.
     """
-    rows = []
-    for options, game in sorted(games, key=lambda pair: bool(pair[1].added_parameters & set(pair[0]))):
+    rows, pairs = [], list(games)
+    racing = len(pairs) > 1  # else all games are played
+    for options, game in sorted(pairs, key=lambda pair: bool(pair[1].added_parameters & set(pair[0]))):
         if game.info.num_players != 2:
             raise InputError("game", "a game of two players", f"{name}, of {game.info.num_players}")
         words = ", ".join(f"{key}={value}" for key, value in options.items())
         for agent in agents:
             row = Balance(name, words, bool(game.added_parameters & set(options)), agent)
             pair = load(agent, game), load(agent, game)
-            while row.games < most and row.verdict(margin) == "open":
+            while row.games < most and (not racing or row.verdict(margin) == "open"):
                 row = _more(game, pair, row, min(chunk, most - row.games), derive(f"balance {row.games}", seed))
             rows.append(row)
             told(row)
-            if row.verdict(margin) == "unequal":
+            if racing and row.verdict(margin) == "unequal":
                 break
     return rows
 

@@ -88,16 +88,11 @@ class ClothOfGold(Game[ClothState]):
     added_parameters: ClassVar[frozenset[str]] = frozenset({"neutral_stance", "order"})
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("height", MIN_SIZE, MAX_SIZE),
-            ("width", MIN_SIZE, MAX_SIZE),
-            ("generations", 1, 10_000),
-            ("max_units", 1, 100),
-            ("max_rounds", 1, 1000),
-            ("radius", 1, 32),
-            ("first_verdict", 1, 1000),
-        ):
-            check_int(self, name, low, high)
+        for name in ("height", "width"):
+            check_int(self, name, MIN_SIZE, MAX_SIZE)
+        most = {"generations": 10_000, "max_units": 100, "max_rounds": 1000, "radius": 32, "first_verdict": 1000}
+        for name, high in most.items():
+            check_int(self, name, 1, high)
         self._check_flags("initial_placement", "neutral_births")
         for name, below in (("neutral_density", 1.0), ("shaping", 1e6)):
             value = getattr(self, name)
@@ -213,9 +208,10 @@ class ClothOfGold(Game[ClothState]):
 
         number = fill(1 - self.initial_placement)
         first = self.places_first(seeds, number)
-        state = ClothState.new(
+        return ClothState.new(
             seeds,
             2,
+            current_player=first.clone(),
             units=planes(2),
             neutral=self._scattered(seeds) if self.neutral_density else planes(),
             killed=planes(),
@@ -228,7 +224,6 @@ class ClothOfGold(Game[ClothState]):
             round=number,
             rounds=fill(0, self.max_rounds + 1, len(COLUMNS)),
         )
-        return state.replace(current_player=first.clone())
 
     def _scattered(self, seeds: Tensor) -> Tensor:
         """Return neutral cells, int64 [B, S, N]."""
@@ -496,7 +491,7 @@ class ClothOfGold(Game[ClothState]):
                 self.board(state[0])[0].tolist(),
                 int(state.turn[0]),
                 stage,
-                None if self.order == "fixed" else int(state.current_player[0] != state.first[0]),
+                int(state.first[0]),
             )
         )
 
@@ -536,7 +531,7 @@ class ClothOfGold(Game[ClothState]):
             live=torch.tensor([[int((board == side).sum()) for side in (1, 2)]], dtype=torch.int32, device="cpu"),
             left=number(self.max_units - len(position.placed), state.left),
             acts=number(position.acts, state.acts),
-            first=number(position.player ^ position.place, state.first),
+            first=number(position.first, state.first),
             round=number(position.round, state.round),
         )
 
@@ -546,7 +541,8 @@ class ClothOfGold(Game[ClothState]):
         if position is None:
             raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")
         first = 1 - self.initial_placement
-        turns = 2 * (position.round - first) + position.place
+        place = position.player ^ position.first  # 1 in the second turn of a round
+        turns = 2 * (position.round - first) + place
         most = turns * self.longest_turn + (position.acts if position.stage == "move" else self.longest_turn)
         wrong = {
             f"a round from {first} to {self.max_rounds}": not first <= position.round <= self.max_rounds,
@@ -559,10 +555,9 @@ class ClothOfGold(Game[ClothState]):
             ),
             f"a score from {-self.cells} to {self.cells}": abs(position.score) > self.cells,
             "a game that is over to have ended with a round's second turn": position.stage != "move"
-            and (position.place, position.acts, position.round > 0) != (1, 0, True),
-            f"a player who places first or second, by order={self.order}": (position.second is None)
-            != (self.order == "fixed")
-            or (self.order == "alternate" and position.player ^ position.place != position.round % 2),
+            and (place, position.acts, position.round > 0) != (1, 0, True),
+            f"who places first by order={self.order}": self.order != "drawn"
+            and position.first != position.round % 2 * (self.order == "alternate"),
             f"a game that is cut off to be in round {self.max_rounds}": position.stage == "cut"
             and position.round < self.max_rounds,
         }

@@ -6,7 +6,7 @@ the turn.
 A position is a line such as `move:a turn:57 round:3 acts:2 score:+12 placed:r2c0,r2c1 board:4.D$.3B$2A!`:
 
 - who is to move (`move:`); of a finished game `over:`, or `cut:` where the rounds have run out, and who moved last;
-  unless player_a places first in all rounds, 1 or 2 follows: this player places first or second in the round
+  then `/b` where player_b places first in the round
 - actions played since the start, the round, actions of the mover in this turn
 - a's lead in units at the end of the last round; b's is the opposite
 - units that the mover has placed in this turn, row by row, `-` for none
@@ -31,7 +31,7 @@ _CELL = re.compile(r"r(0|[1-9][0-9]{0,3})c(0|[1-9][0-9]{0,3})")
 _PLAYERS = "ab"
 _NUMBER = "0|[1-9][0-9]{0,6}"
 _LINE = re.compile(
-    rf"({'|'.join(get_args(Stage))}):([{_PLAYERS}])([12]?) turn:({_NUMBER}) round:({_NUMBER}) acts:({_NUMBER}) "
+    rf"({'|'.join(get_args(Stage))}):([{_PLAYERS}])(/b)? turn:({_NUMBER}) round:({_NUMBER}) acts:({_NUMBER}) "
     rf"score:([+-](?:{_NUMBER})) placed:(-|[rc0-9,]+) board:([0-9.A-Z$]*!)"
 )
 
@@ -47,7 +47,7 @@ class Position(NamedTuple):
         board: rows of cells, 0 empty, 1 a, 2 b, 3 neutral, 4 killed.
         turn: actions played since the start of the game.
         stage: "move" while the game goes on, "over" after a verdict, "cut" where the rounds have run out.
-        second: 1 if `player` places second in this round, else 0; None where player_b always does.
+        first: seat that places first in this round.
     """
 
     player: int
@@ -58,12 +58,7 @@ class Position(NamedTuple):
     board: Sequence[Sequence[int]]
     turn: int = 0
     stage: Stage = "move"
-    second: int | None = None
-
-    @property
-    def place(self) -> int:
-        """0 if `player` places first in this round, 1 if second."""
-        return self.player if self.second is None else self.second
+    first: int = 0
 
 
 def cell_to_string(row: int, col: int) -> str:
@@ -80,10 +75,10 @@ def string_to_cell(text: str) -> tuple[int, int] | None:
 def position_to_string(position: Position) -> str:
     """Return a position as one line."""
     placed = ",".join(cell_to_string(row, col) for row, col in sorted(position.placed)) or "-"
-    place = "" if position.second is None else position.second + 1
+    player = _PLAYERS[position.player] + "/b" * position.first
     return (
-        f"{position.stage}:{_PLAYERS[position.player]}{place} turn:{position.turn} round:{position.round} "
-        f"acts:{position.acts} score:{position.score:+d} placed:{placed} board:{board_to_string(position.board)}"
+        f"{position.stage}:{player} turn:{position.turn} round:{position.round} acts:{position.acts} "
+        f"score:{position.score:+d} placed:{placed} board:{board_to_string(position.board)}"
     )
 
 
@@ -105,5 +100,5 @@ def string_to_position(text: str, height: int, width: int) -> Position | None:
     if any(row >= height or col >= width or board[row][col] != player + 1 for row, col in placed):
         return None
     stage, (turn, number, acts) = cast(Stage, found[1]), map(int, found.group(4, 5, 6))
-    second = int(found[3]) - 1 if found[3] else None
-    return Position(player, number, acts, int(found[7]), sorted(placed), board, turn, stage, second)
+    first = int(found[3] is not None)
+    return Position(player, number, acts, int(found[7]), sorted(placed), board, turn, stage, first)

@@ -122,16 +122,9 @@ def native_tally(
     native: Library, grid: Grid, field: Tensor, killed: Tensor, env_ids: Tensor, out: Tensor
 ) -> Callable[[], object]:
     """Return the call that writes `counted` of this memory, whose games are innermost, into `out`, int32 [n, 4]."""
-    return partial(
-        native.cellgames_cloth_of_gold_tally,
-        grid.rows,
-        grid.cols,
-        killed.shape[-1],
-        len(env_ids),
-        torch.get_num_threads(),
-        *(pointer(x, torch.int64) for x in (field, killed, env_ids)),
-        pointer(out, torch.int32),
-    )
+    sizes = grid.rows, grid.cols, killed.shape[-1], len(env_ids), torch.get_num_threads()
+    words = (pointer(x, torch.int64) for x in (field, killed, env_ids))
+    return partial(native.cellgames_cloth_of_gold_tally, *sizes, *words, pointer(out, torch.int32))
 
 
 class World:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -31,17 +31,12 @@ class _Rules(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_int64) for name in _NAMES)
 
 
-@lru_cache(maxsize=64)
-def _rules(game: ClothOfGoldWild) -> _Rules:
-    sizes = (game.height, game.width, game.radius, game.max_units)
-    return _Rules(*sizes, game.territory == "hull", game.buffer, game.terrain, game.perks)
-
-
 def native_step(game: ClothOfGoldWild, native: Library) -> NativeStep[WildState] | None:
     """Return the step of a game; None where native code has no room for its boards, or rewards are shaped."""
     if game.shaping or max(game.height, game.width) > WIDEST:
         return None
-    rules = _rules(game)
+    sizes = (game.height, game.width, game.radius, game.max_units)
+    rules = _Rules(*sizes, game.territory == "hull", game.buffer, game.terrain, game.perks)
     turn = steps.InPlace(native.cellgames_cloth_of_gold_wild_turn, rules, _WILD_INNERMOST)
     return partial(_step, game, native, rules, turn)
 

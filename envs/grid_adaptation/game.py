@@ -74,14 +74,8 @@ class GridAdaptation(Game[GridState]):
     compiles: ClassVar[bool] = False  # torch takes no graph with several tables
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("size", MIN_SIZE, MAX_SIZE),
-            ("players", 2, 8),
-            ("rounds", 1, 100),
-            ("first_tiles", 1, MOST_TILES),
-            ("starting_garnets", 0, 1000),
-            ("reserves", 0, 100),
-        ):
+        limits = {"size": (MIN_SIZE, MAX_SIZE), "players": (2, 8), "rounds": (1, 100), "first_tiles": (1, MOST_TILES)}
+        for name, (low, high) in {**limits, "starting_garnets": (0, 1000), "reserves": (0, 100)}.items():
             check_int(self, name, low, high)
         flips = self.flip_rounds
         if isinstance(flips, list):

@@ -124,10 +124,8 @@ class ClothView(View):
         board = [list(row) for row in position.board]
         for cell, code in put.items():
             board[cell // self.game.width][cell % self.game.width] = code
-        place = position.place ^ (mover != position.player)
-        turn = 2 * (position.round - 1 + self.game.initial_placement) + place  # of at least one action each
-        second = None if position.second is None else place
-        start = position._replace(player=mover, acts=0, placed=[], turn=turn, board=board, second=second)
+        turns = 2 * (position.round - 1 + self.game.initial_placement) + (mover ^ position.first)
+        start = position._replace(player=mover, acts=0, placed=[], turn=turns, board=board)  # an action each
         return notation.position_to_string(start) + text[len(line) :]
 
     @override
