@@ -70,7 +70,7 @@ def add(commands: Any) -> None:
     )
     command.add_argument("--chunk", metavar="N", type=int, default=100, help="games between two looks (default 100)")
     command.add_argument(
-        "--margin", metavar="X", type=float, default=2.0, help="seats are equal within X % (default 2)"
+        "--margin", metavar="X", type=float, default=2.0, help="seats are equal within X %% (default 2)"
     )
     add_seed(command)
     add_out(command, "a folder for a page, its numbers and a plot")

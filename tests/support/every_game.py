@@ -36,17 +36,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "toroidal-cup-small-v0": {"max_generations": 300},
     "cloth-of-gold-v0": {"height": 8, "width": 9, "generations": 3, "max_units": 3, "max_rounds": 3, "radius": 3},
     "cloth-of-gold-fair-v0": {"height": 9, "width": 8, "generations": 3, "max_units": 3, "max_rounds": 3, "radius": 3},
-    "cloth-of-gold-fair-small-v0": {
-        **{
-            "height": 8,
-            "width": 9,
-            "generations": 3,
-            "max_units": 2,
-            "max_rounds": 3,
-            "radius": 3,
-            "order": "alternate",
-        }
-    },
+    "cloth-of-gold-fair-small-v0": {"height": 8, "width": 9, "generations": 3, "max_units": 2, "max_rounds": 3},
     "cloth-of-gold-small-v0": {
         **{"height": 9, "width": 8, "generations": 2, "max_units": 2, "max_rounds": 3, "radius": 3},
         **{"initial_placement": False, "neutral_births": True, "neutral_density": 0.2, "shaping": 0.5},

@@ -28,7 +28,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "small": {"height": 8, "width": 8, "generations": 2, "radius": 3, "max_units": 6, "max_rounds": 8},
     "no-initial-placement": {
         **{"height": 8, "width": 12, "generations": 3, "radius": 3, "max_units": 8, "max_rounds": 6},
-        **{"initial_placement": False, "shaping": 0.5},
+        **{"initial_placement": False, "shaping": 0.5, "order": "alternate"},
     },
     "first-verdict-1": {"height": 9, "width": 8, "generations": 1, "radius": 3, "max_units": 5, "first_verdict": 1},
     "late-verdict": {
@@ -49,7 +49,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     },
     "extinction-among-neutrals": {
         **{"height": 9, "width": 8, "generations": 1, "radius": 4, "max_units": 4, "max_rounds": 12},
-        **{"win_rule": "extinction", "neutral_density": 0.3, "initial_placement": False},
+        **{"win_rule": "extinction", "neutral_density": 0.3, "initial_placement": False, "order": "drawn"},
     },
     "narrow": {
         **{"height": 8, "width": 8, "generations": 1, "radius": 1, "max_units": 3, "max_rounds": 3},
@@ -58,13 +58,6 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "wide": {
         **{"height": 16, "width": 20, "generations": 24, "radius": 8, "max_units": 10, "max_rounds": 5},
         **{"neutral_density": 0.3, "neutral_births": True},
-    },
-    "lots-say-the-order": {
-        **{"height": 9, "width": 8, "generations": 4, "radius": 4, "max_units": 5, "max_rounds": 4, "order": "drawn"}
-    },
-    "order-in-turn": {
-        **{"height": 8, "width": 9, "generations": 4, "radius": 4, "max_units": 5, "max_rounds": 4},
-        **{"order": "alternate", "initial_placement": False},
     },
     "two-words": {"height": 8, "width": 127, "generations": 2, "radius": 3, "max_units": 6, "max_rounds": 3},
 }
