@@ -16,15 +16,20 @@ if TYPE_CHECKING:
     from .ladder.climb import Climb as Climb, climb as climb
     from .ladder.rungs import Ladder as Ladder
     from .play.evaluation import evaluate as evaluate, play_evaluation as play_evaluation
-    from .play.free_for_all import FreeForAll as FreeForAll, free_for_all as free_for_all
     from .play.match import MatchResult as MatchResult, match as match
     from .play.match_options import (
         FreeForAllOptions as FreeForAllOptions,
         LadderOptions as LadderOptions,
         MatchOptions as MatchOptions,
         RoundRobinOptions as RoundRobinOptions,
+        SeriesOptions as SeriesOptions,
     )
-    from .play.round_robin import RoundRobin as RoundRobin, round_robin as round_robin
+    from .play.rated_runs import (
+        FreeForAll as FreeForAll,
+        RoundRobin as RoundRobin,
+        free_for_all as free_for_all,
+        round_robin as round_robin,
+    )
     from .play.scenario_games import (
         ScenarioScore as ScenarioScore,
         play_scenario as play_scenario,
@@ -61,10 +66,10 @@ if TYPE_CHECKING:
         generate_names as generate_names,
         read_teams as read_teams,
     )
-    from .series.series import Series as Series, SeriesRun as SeriesRun, play_series as play_series
-    from .series.series_options import SeriesOptions as SeriesOptions
+    from .series.series import SeriesRun as SeriesRun, play_series as play_series
+    from .series.series_rules import Series as Series
     from .stats.comparisons import PairResult as PairResult
-    from .stats.cycles import Cycle as Cycle, cycles as cycles
+    from .stats.payoffs import Cycle as Cycle, cycles as cycles
     from .stats.deviation import DeviationRatings as DeviationRatings, deviation_ratings as deviation_ratings
     from .stats.payoffs import (
         NashAverage as NashAverage,

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from cellgames.agents.agent_specs import AGENTS
-from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions, SeriesOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions
-from cellgames.arena.series.series_options import SeriesOptions
 from cellgames.cli.main import groups, parser
 from cellgames.envs import registry
 from cellgames.lab.evolution.evolve_options import EvolveOptions

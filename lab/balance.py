@@ -188,7 +188,7 @@ def race(
 
 def _more(game: Game, pair: Sequence[AnyAgent], row: Balance, games: int, seed: int) -> Balance:
     """Return the balance with more games."""
-    from cellgames.arena.analyse.agent_games import opening_plies
+    from cellgames.arena.play.evaluation import opening_plies
 
     plies = 1 if game.parameters.get("swap") else opening_plies(game)  # a swap answers the first move
     opening = random_openings(game, games, plies, generator(seed, "openings")) if plies else None

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .agent_games import play_some as play_some
+    from cellgames.arena.play.evaluation import play_some as play_some
+
     from .openings import Openings as Openings, find_openings as find_openings
     from .places import Places as Places, count_places as count_places
 else:

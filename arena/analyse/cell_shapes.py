@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 
 from cellgames.agents.cloth_of_gold.turns import SHAPES
 from cellgames.envs.boards.orientations import Cell, orientations, parse_cells
@@ -37,12 +36,10 @@ def groups(cells: Iterable[Cell], reach: int) -> list[tuple[Cell, ...]]:
     return sorted(found)
 
 
-@cache
-def _names() -> dict[tuple[Cell, ...], str]:
-    return {canonical(parse_cells(rows)): name for name, rows in SHAPES.items()}
+_NAMES = {canonical(parse_cells(rows)): name for name, rows in SHAPES.items()}
 
 
 def named(cells: Iterable[Cell]) -> str:
     """Return the usual name of a shape that the suite's agents know, `cell` for a single one, else its `text`."""
     form = canonical(cells)
-    return "cell" if len(form) == 1 else _names().get(form, text(form))
+    return "cell" if len(form) == 1 else _NAMES.get(form, text(form))

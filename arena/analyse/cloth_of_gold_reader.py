@@ -13,7 +13,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 
 from . import cell_shapes as shapes
-from .layouts import Rectangle
+from .layouts import Layout
 from .reader import Frame, Opening, Placed, Reader
 
 _REACH = 2  # king's moves between cells of one shape
@@ -48,7 +48,7 @@ class ClothReader(Reader):
         self.height, self.width = (int(game.parameters[name]) for name in ("height", "width"))
         self.first = 0 if game.parameters["initial_placement"] else 1
         names = tuple(game.action_to_string(cell) for cell in range(self.height * self.width))
-        self.frames = (Frame("board", "the world", Rectangle(names, self.height, self.width)),)
+        self.frames = (Frame("board", "the world", Layout.rectangle(names, self.height, self.width)),)
 
     @property
     @override
@@ -81,7 +81,8 @@ class ClothReader(Reader):
     def shapes_of(self, cells: tuple[int, ...]) -> str:
         """Return a text such as `2 glider + block`: the most frequent shapes, and how many more there are."""
         found = Counter(map(shapes.named, shapes.groups([divmod(cell, self.width) for cell in cells], _REACH)))
-        parts = [f"{count} {name}" if count > 1 else name for name, count in sorted(found.items(), key=_frequent)]
+        ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        parts = [f"{count} {name}" if count > 1 else name for name, count in ordered]
         more = len(parts) - _MOST
         return " + ".join(parts[:_MOST] + ([f"{more} more shapes"] if more > 0 else [])) or "nothing"
 
@@ -93,7 +94,3 @@ class ClothReader(Reader):
             if not turn.forced:
                 phase = bisect.bisect_right(_LATER, turn.round)
                 yield from (Placed(0, turn.seat, phase, cell) for cell in turn.cells)
-
-
-def _frequent(counted: tuple[str, int]) -> tuple[int, str]:
-    return -counted[1], counted[0]

@@ -13,7 +13,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 
 from . import cell_shapes as shapes
-from .layouts import Rectangle
+from .layouts import Layout
 from .reader import Frame, Opening, Placed, Reader
 
 _APART = 4  # rows or columns that a shape of three tiles spans at most
@@ -33,7 +33,7 @@ class GridReader(Reader):
         self._steps = game.steps_a_round
         names = tuple(f"r{cell // self.size}c{cell % self.size}" for cell in range(self.size**2))
         self._cells = {name: cell for cell, name in enumerate(names)}
-        self.frames = (Frame("board", "the board", Rectangle(names, self.size, self.size)),)
+        self.frames = (Frame("board", "the board", Layout.rectangle(names, self.size, self.size)),)
         self.phases = tuple(f"round {number}" for number in range(1, self.rounds + 1))
 
     @property

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import override
 
 from cellgames.utils.report.plots import (
     AMOUNT,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[np.float64]
 
-_MARGIN = 0.05  # around cells of any form
+_MARGIN = 0.05  # around cells
 _MOST = 50  # rows or columns that are drawn one by one; of more, several make one block
 
 
@@ -40,113 +39,57 @@ class Layout:
     """A board in a plot.
 
     Attributes:
-        names: Names of the cells, `N` of them.
+        names: names of the cells, `N` of them.
+        outlines: corners of each cell, or block of cells, whose mean is its middle; y grows downwards.
+        blocks: the outline of each cell, where several cells make one block; () if each has its own.
+        block: number of rows and columns that are drawn as one.
     """
 
     names: tuple[str, ...]
+    outlines: tuple[tuple[tuple[float, float], ...], ...]
+    blocks: tuple[int, ...] = ()
+    block: int = 1
+
+    @classmethod
+    def rectangle(cls, names: tuple[str, ...], rows: int, cols: int) -> Layout:
+        """Return a board of rows of cells; cell = row * cols + col."""
+        side = -(-max(rows, cols) // _MOST)
+        down, across = -(-rows // side), -(-cols // side)
+        corners = [
+            (side * left, side * top, min(side * (left + 1), cols), min(side * (top + 1), rows))
+            for top in range(down)
+            for left in range(across)
+        ]
+        blocks = tuple(row // side * across + col // side for row in range(rows) for col in range(cols))
+        outlines = tuple(((left, top), (right, top), (right, low), (left, low)) for left, top, right, low in corners)
+        return cls(names, outlines, blocks, side)
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """The least and the greatest x, and the least and the greatest y."""
+        columns, rows = zip(*(corner for outline in self.outlines for corner in outline), strict=True)
+        return min(columns), max(columns), min(rows), max(rows)
 
     @property
     def aspect(self) -> float:
         """Width over height."""
-        return 1.0
-
-    def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
-        """Draw a number of each cell, [N], as a colour (`cmap`, `vmin`, `vmax`); return what a colour bar takes."""
-        raise NotImplementedError
-
-    def middle(self, cell: int) -> tuple[float, float]:
-        """Return x and y of a cell's middle."""
-        raise NotImplementedError
+        left, right, top, bottom = self.extent
+        return (right - left) / (bottom - top)
 
     def shown(self, values: Values) -> Values:
         """Return the numbers as they are drawn; the cells of a block are added up."""
-        return values
+        return np.asarray(np.bincount(self.blocks, values, len(self.outlines)) if self.blocks else values)
 
-    @property
-    def block(self) -> int:
-        """The number of rows and columns that are drawn as one."""
-        return 1
-
-
-@dataclass(frozen=True)
-class Rectangle(Layout):
-    """A board of rows of cells; cell = row * cols + col."""
-
-    rows: int
-    cols: int
-
-    @property
-    @override
-    def aspect(self) -> float:
-        return self.cols / self.rows
-
-    @override
-    def middle(self, cell: int) -> tuple[float, float]:
-        row, col = divmod(cell, self.cols)
-        return col, row
-
-    @property
-    @override
-    def block(self) -> int:
-        return -(-max(self.rows, self.cols) // _MOST)
-
-    @override
-    def shown(self, values: Values) -> Values:
-        side = self.block
-        grid = np.pad(values.reshape(self.rows, self.cols), ((0, -self.rows % side), (0, -self.cols % side)))
-        rows, cols = (size // side for size in grid.shape)
-        return np.asarray(grid.reshape(rows, side, cols, side).sum((1, 3)))
-
-    @override
     def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
-        image = axes.imshow(self.shown(values), extent=(-0.5, self.cols - 0.5, self.rows - 0.5, -0.5), **style)
-        axes.set_xticks([])
-        axes.set_yticks([])
-        return image
-
-
-@dataclass(frozen=True)
-class Polygons(Layout):
-    """A board of cells of any form.
-
-    Attributes:
-        outlines: Corners of each cell, whose mean is its middle; y grows downwards.
-    """
-
-    outlines: tuple[tuple[tuple[float, float], ...], ...]
-
-    @property
-    @override
-    def aspect(self) -> float:
-        (left, top), (right, bottom) = self._extent
-        return (right - left) / (bottom - top)
-
-    @property
-    def _extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        corners = [corner for outline in self.outlines for corner in outline]
-        columns, rows = zip(*corners, strict=True)
-        return (min(columns), min(rows)), (max(columns), max(rows))
-
-    @override
-    def middle(self, cell: int) -> tuple[float, float]:
-        x, y = np.mean(self.outlines[cell], axis=0).tolist()
-        return x, y
-
-    @override
-    def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
+        """Draw a number of each cell, [N], as a colour (`cmap`, `norm`); return what a colour bar takes."""
         from matplotlib.collections import PolyCollection
 
-        shapes = [np.array(outline) for outline in self.outlines]
-        vmin, vmax = style.pop("vmin", None), style.pop("vmax", None)
-        drawn = PolyCollection(shapes, array=values, edgecolors="#ffffff", linewidths=0.4, **style)
-        drawn.set_clim(vmin, vmax)
+        shapes, shown = [np.array(outline) for outline in self.outlines], self.shown(values)
+        drawn = PolyCollection(shapes, array=shown, edgecolors="#ffffff", linewidths=0.4, **style)
         axes.add_collection(drawn)
-        (left, top), (right, bottom) = self._extent
-        axes.set_xlim(left - _MARGIN, right + _MARGIN)
-        axes.set_ylim(bottom + _MARGIN, top - _MARGIN)
-        axes.set_aspect("equal")
-        axes.set_xticks([])
-        axes.set_yticks([])
+        left, right, top, bottom = self.extent
+        axes.set(xlim=(left - _MARGIN, right + _MARGIN), ylim=(bottom + _MARGIN, top - _MARGIN), aspect="equal")
+        axes.set(xticks=[], yticks=[])
         return drawn
 
 
@@ -174,6 +117,7 @@ def maps(
         marked: A cell that gets a cross; -1 for none.
     """
     import matplotlib
+    from matplotlib.colors import Normalize
 
     names = [shorten(name, 24) for name in rows]
     tall = min(2.1, max(1.0, 2.6 / layout.aspect))
@@ -196,9 +140,10 @@ def maps(
             remove_frame(axes)
             axes.set_facecolor("#ffffff")
             board = values[row, column]
-            image = layout.draw(axes, board, cmap=colours, vmin=-top if signed else 0.0, vmax=top)
+            image = layout.draw(axes, board, cmap=colours, norm=Normalize(-top if signed else 0.0, top))
             if marked >= 0 and np.isfinite(board).all():
-                axes.plot(*layout.middle(marked), "x", color=COLOURS[1], markersize=6, markeredgewidth=2)
+                x, y = np.mean(layout.outlines[marked], axis=0)
+                axes.plot(x, y, "x", color=COLOURS[1], markersize=6, markeredgewidth=2)
             if row == 0:
                 axes.set_title(head, fontsize=8.5, color=INK, pad=3)
     left, below = label + len(columns) * (wide + gap), height - above - tall

@@ -15,7 +15,7 @@ import torch
 
 from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
-from cellgames.utils.report.model import Table
+from cellgames.utils.report.model import Cell, Table
 from cellgames.utils.report.text import percent, rounded
 
 from .search_analysis import Analysis, LineMove
@@ -38,6 +38,8 @@ class Mark:
 
 MARKS = (Mark("??", "blunder", 0.3), Mark("?", "mistake", 0.2), Mark("?!", "inaccuracy", 0.1))
 """The marks of bad moves, the worst first."""
+
+_PLURALS = {"blunder": "blunders", "mistake": "mistakes", "inaccuracy": "inaccuracies"}
 
 
 @dataclass(frozen=True)
@@ -106,15 +108,7 @@ def _chance_after(game: Game, state: State, seat: int, search: Callable[[State],
 
 
 def review(game: Game, state: State, action: int, found: Analysis, search: Callable[[State], Analysis]) -> MoveReview:
-    """Return the review of a move.
-
-    Args:
-        game: A game in turns, with perfect information.
-        state: The position before the move, a batch of one; not changed.
-        action: The move.
-        found: The analysis of that position.
-        search: Analyses a position that follows.
-    """
+    """Return the review of a move in a position, a batch of one; `search` analyses positions that follow."""
     seat, played = found.player, game.action_to_string(action)
     chance = _chance_after(game, _after(game, state, action), seat, search)
     if played == found.chosen:
@@ -127,14 +121,7 @@ def review(game: Game, state: State, action: int, found: Analysis, search: Calla
 def review_game(
     game: Game, states: Sequence[State], moves: Sequence[str], search: Callable[[State], Analysis]
 ) -> Iterator[MoveReview]:
-    """Yield the review of each move of a game.
-
-    Args:
-        game: A game in turns, with perfect information.
-        states: The positions before the moves, batches of one; more positions may follow.
-        moves: As records hold them.
-        search: Analyses a position. No position is searched twice in a row of moves.
-    """
+    """Yield the review of each move of a game from the positions before them; `search` is asked once a position."""
     known: dict[str, Analysis] = {}
 
     def searched(state: State) -> Analysis:
@@ -163,19 +150,13 @@ def to_data(seen: MoveReview) -> dict[str, Any]:
 
 def mistakes_table(game: Game, reviews: Sequence[MoveReview]) -> Table:
     """Return the marked moves of a game, with their numbers from 1 and the better moves."""
-    rows = [
-        (
-            number,
-            game.info.players[seen.player],
-            f"{seen.played} {seen.mark.sign}",
-            seen.best,
-            percent(seen.chance_best, 0),
-            percent(seen.chance_played, 0),
-            percent(seen.loss, 0),
-        )
-        for number, seen in enumerate(reviews, 1)
-        if seen.mark is not None
-    ]
+    rows: list[Sequence[Cell]] = []
+    for number, seen in enumerate(reviews, 1):
+        if seen.mark is not None:
+            chances = (percent(chance, 0) for chance in (seen.chance_best, seen.chance_played, seen.loss))
+            rows.append(
+                (number, game.info.players[seen.player], f"{seen.played} {seen.mark.sign}", seen.best, *chances)
+            )
     columns = ("move", "player", "played", "better", "win % better", "win % played", "loss %")
     return Table("Mistakes", columns, rows)
 
@@ -186,28 +167,16 @@ def mistakes_text(game: Game, reviews: Sequence[MoveReview]) -> str:
     for seat, player in enumerate(game.info.players):
         own = [seen.mark for seen in reviews if seen.player == seat]
         counts = [(own.count(mark), mark.name) for mark in MARKS]
-        found = [f"{count} {name if count == 1 else _plural(name)}" for count, name in counts if count]
+        found = [f"{count} {name if count == 1 else _PLURALS[name]}" for count, name in counts if count]
         moves = f"{len(own)} move{'s' * (len(own) != 1)}"
         said.append(f"{player.capitalize()}: {', '.join(found) or 'no mistakes'} in {moves}.")
     return " ".join(said)
 
 
-def _plural(name: str) -> str:
-    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-
-
 def best_lines(
     game: Game, state: State, found: Analysis, count: int, search: Callable[[State], Analysis]
 ) -> tuple[Line, ...]:
-    """Return the lines that begin with the best moves, the best one first.
-
-    Args:
-        game: A game in turns, with perfect information.
-        state: The position, a batch of one; not changed.
-        found: Its analysis; the first line is the one that it expects.
-        count: Most lines.
-        search: Analyses a position that follows.
-    """
+    """Return up to `count` lines that begin with the best moves, the best one first: that of the analysis `found`."""
     lines = [Line(found.line, seat_chance(found, found.player))]
     others = [move for move in found.moves if move.name != found.chosen and move.visits > 0]
     for move in others[: count - 1]:

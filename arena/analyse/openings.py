@@ -21,7 +21,7 @@ from cellgames.utils.report.model import Plot, Section, Table
 from cellgames.utils.report.plots import Dot, Scale, dots, matrix
 from cellgames.utils.statistics import wilson_interval
 
-from .reader import Opening, make_reader, read_all
+from .reader import make_reader, read_all
 from .record_groups import agents_of, scores
 
 if TYPE_CHECKING:
@@ -105,7 +105,11 @@ def find_openings(game: Game, records: Sequence[Record]) -> Openings:
         records: The games; those that began from a position of their own have no opening.
     """
     reader = make_reader(game)
-    usual = _usual(records)
+    own: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for record in records:
+        for seat, score in enumerate(scores(record)):
+            own[_who(record, seat)].append(score)
+    usual = {who: math.fsum(values) / len(values) for who, values in own.items()}
     counts: dict[_Key, _Count] = defaultdict(_Count)
     firsts: set[_Key] = set()
     read = forced = 0
@@ -113,48 +117,27 @@ def find_openings(game: Game, records: Sequence[Record]) -> Openings:
         fared = scores(record)
         for opening in openings:
             read, forced = read + 1, forced + (opening.forced > 0)
-            firsts |= _count(counts, opening, record, fared, usual)
+            for depth, seat in enumerate(opening.seats, 1):
+                chosen = depth > opening.forced
+                key = opening.steps[:depth], not chosen
+                count = counts[key]
+                count.seats.add(seat)
+                count.scores.append(fared[seat])
+                count.usual.append(usual[_who(record, seat)])
+                if chosen:
+                    count.agents[record.agents[seat]] += 1
+                if depth == opening.forced + 1:
+                    firsts.add(key)
     order = sorted(counts, key=lambda key: _place(key, counts))
     found = {key: _branch(key, counts[key]) for key in order}
     by_times = sorted((found[key] for key in order if key in firsts), key=lambda branch: -branch.times)
     return Openings(tuple(found.values()), tuple(by_times), read, forced)
 
 
-def _count(
-    counts: dict[_Key, _Count],
-    opening: Opening,
-    record: Record,
-    fared: Sequence[float],
-    usual: Mapping[tuple[str, ...], float],
-) -> set[_Key]:
-    """Count one opening; return the key of its first step of choice, if there is one."""
-    first = set()
-    for depth, seat in enumerate(opening.seats, 1):
-        chosen = depth > opening.forced
-        key = opening.steps[:depth], not chosen
-        count = counts[key]
-        count.seats.add(seat)
-        count.scores.append(fared[seat])
-        count.usual.append(usual[_who(record, seat)])
-        if chosen:
-            count.agents[record.agents[seat]] += 1
-            if depth == opening.forced + 1:
-                first.add(key)
-    return first
-
-
 def _who(record: Record, seat: int) -> tuple[str, ...]:
     """Return the key of a usual score: the agent, and in games for two the opponent and the seat."""
     agent = record.agents[seat]
     return (agent, record.agents[1 - seat], str(seat)) if len(record.agents) == 2 else (agent,)
-
-
-def _usual(records: Sequence[Record]) -> dict[tuple[str, ...], float]:
-    found: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for record in records:
-        for seat, score in enumerate(scores(record)):
-            found[_who(record, seat)].append(score)
-    return {who: math.fsum(values) / len(values) for who, values in found.items()}
 
 
 def _place(key: _Key, counts: Mapping[_Key, _Count]) -> tuple[list[tuple[int, str]], bool]:
@@ -202,7 +185,9 @@ def section(game: Game, records: Sequence[Record]) -> Section:
         ("openings_forced", "Forced openings", forced),
     ):
         if branches:
-            plots.append(Plot(name, _caption(branches is forced), partial(_draw_dots, title=title, branches=branches)))
+            who = "those who were made to play the last step" if branches is forced else "those who chose them"
+            caption = f"Score of {who}, with 95 % intervals; {_USUAL}"
+            plots.append(Plot(name, caption, partial(_draw_dots, title=title, branches=branches)))
     if first := chosen or answers:
         shares, agents = _shares(first, agents_of(records))
         words = "Who opens with what" if chosen else "Who answers what to forced openings"
@@ -219,6 +204,7 @@ def section(game: Game, records: Sequence[Record]) -> Section:
     return Section("Openings", (*lines, *tables, *plots), data)
 
 
+_USUAL = "the upright marks are the same agents' usual scores. The number of times stands at the right."
 _COLUMNS = ("opening", "depth", "last step", "by", "times", "score %", "low %", "high %", "usual %", "chosen by")
 
 
@@ -229,31 +215,21 @@ def _is_whole(branch: Branch, found: Openings) -> bool:
 
 def _row(branch: Branch, players: Sequence[str]) -> tuple[Any, ...]:
     numbers = (round(100 * value, 1) for value in (branch.score, branch.low, branch.high, branch.usual))
-    return (
-        branch.name,
-        len(branch.steps),
-        "forced" if branch.forced else "chosen",
-        _seat(branch, players),
-        branch.times,
-        *numbers,
-        ", ".join(f"{agent} {times}" for agent, times in branch.agents.items()),
-    )
+    who, step = [*players, "all"][branch.seat], "forced" if branch.forced else "chosen"
+    chosen = ", ".join(f"{agent} {times}" for agent, times in branch.agents.items())
+    return branch.name, len(branch.steps), step, who, branch.times, *numbers, chosen
 
 
 def _data(branch: Branch, players: Sequence[str]) -> dict[str, Any]:
     numbers = {name: round(getattr(branch, name), 6) for name in ("score", "low", "high", "usual")}
     return {
         "steps": list(branch.steps),
-        "by": _seat(branch, players),
+        "by": [*players, "all"][branch.seat],
         "forced": branch.forced,
         "times": branch.times,
         **numbers,
         "agents": dict(branch.agents),
     }
-
-
-def _seat(branch: Branch, players: Sequence[str]) -> str:
-    return players[branch.seat] if branch.seat >= 0 else "all"
 
 
 def _paragraphs(
@@ -317,14 +293,6 @@ def _score(branch: Branch) -> str:
     return (
         f"score {branch.score:.1%}, interval {branch.low:.1%} to {branch.high:.1%}, usually {branch.usual:.1%}, "
         f"{branch.times} times"
-    )
-
-
-def _caption(forced: bool) -> str:
-    who = "those who were made to play the last step" if forced else "those who chose them"
-    return (
-        f"Score of {who}, with 95 % intervals; the upright marks are the same agents' usual scores. The number of "
-        "times stands at the right."
     )
 
 

@@ -111,16 +111,16 @@ def count_places(game: Game, records: Sequence[Record]) -> list[Places]:
     for frame, claims in zip(reader.frames, found, strict=True):
         shape = (len(agents), len(players), len(reader.phases), len(frame.layout.names))
         rows = np.array(claims, dtype=np.int64).reshape(-1, 5)
-        counts = np.bincount(np.ravel_multi_index(tuple(rows[:, :4].T), shape), minlength=math.prod(shape))
-        split = []
-        for side in (1, -1):
-            some = rows[rows[:, 4] == side]
-            split.append(
-                np.bincount(np.ravel_multi_index(tuple(some[:, 2:4].T), shape[2:]), minlength=shape[2] * shape[3])
-            )
-        ahead_counts = np.stack(split).reshape(2, *shape[2:])
-        places.append(Places(frame, agents, players, reader.phases, counts.reshape(shape), ahead_counts))
+        sides = (rows[rows[:, 4] == side, 2:4] for side in (1, -1))
+        ahead_counts = np.stack([_counted(some, shape[2:]) for some in sides])
+        places.append(Places(frame, agents, players, reader.phases, _counted(rows[:, :4], shape), ahead_counts))
     return places
+
+
+def _counted(rows: Counts, shape: tuple[int, ...]) -> Counts:
+    """Return how often each index [N, dimensions] comes, int64 [shape]."""
+    flat = np.ravel_multi_index(tuple(rows.T), shape)
+    return np.asarray(np.bincount(flat, minlength=math.prod(shape)).reshape(shape))
 
 
 def _ahead(score: float) -> int:
@@ -170,17 +170,11 @@ def _rows(found: Places) -> Iterator[tuple[Cell, ...]]:
 
 def _cells(found: Places) -> Iterator[tuple[Cell, ...]]:
     totals = found.counts.sum(3)
+    frame = found.frame
     for agent, seat, phase, cell in np.argwhere(found.counts).tolist():
         count = int(found.counts[agent, seat, phase, cell])
-        yield (
-            found.frame.name,
-            found.agents[agent],
-            found.seats[seat],
-            found.phases[phase],
-            found.frame.layout.names[cell],
-            count,
-            round(count / int(totals[agent, seat, phase]), 6),
-        )
+        names = found.agents[agent], found.seats[seat], found.phases[phase], frame.layout.names[cell]
+        yield frame.name, *names, count, round(count / int(totals[agent, seat, phase]), 6)
 
 
 def _top(found: Places, counts: Counts, most: int = _TOP) -> str:

@@ -89,6 +89,7 @@ class Reader:
 
     def __init__(self, game: Game) -> None:
         self.game = game
+        self._numbers: dict[str, int] = {}
 
     @property
     def about(self) -> str:
@@ -130,10 +131,6 @@ class Reader:
         if name not in self._numbers:
             self._numbers[name] = self.game.string_to_action(name)
         return self._numbers[name]
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {}
 
     def canonical(self, actions: Sequence[int]) -> list[int]:
         """Return the first actions as they are in the least of all games that symmetries make of this one.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from cellgames.arena.records.checksums import RecordError
 from cellgames.arena.records.record_lines import Record, read_records, records_file
 from cellgames.arena.records.replays import game_of
+from cellgames.arena.stats.comparisons import standing_points
 from cellgames.envs.core import Game
 from cellgames.utils.files import PathLike
 
@@ -32,20 +33,16 @@ class Games:
 def read_paths(paths: Sequence[PathLike], warn: Callable[[str], None] = lambda message: None) -> list[Record]:
     """Return all records of files, and of folders that runs of the arena have written (their `games.jsonl`).
 
-    Args:
-        paths: Files of records, or folders of round robins, free-for-all games, evaluations and seasons.
-        warn: Gets a line for a torn last line.
-
     Raises:
         RecordError: A file without records, or a line that is not a record; the message names file and line.
         OSError: A file cannot be read.
     """
-    from cellgames.arena.season import cup_replays as season_cup_replays
+    from cellgames.arena.season.cup import recognises
 
     found: list[Record] = []
     for path in map(records_file, paths):
         with path.open("rb") as file:
-            if season_cup_replays.recognises(file.readline()):
+            if recognises(file.readline()):
                 raise RecordError(
                     f"{path} holds games of a season without agents: arrangements, and no moves to analyse; give "
                     "games of agents, such as those of `cellgames free-for-all`"
@@ -75,15 +72,9 @@ def grouped(records: Iterable[Record]) -> list[Games]:
 def _games(group: list[Record]) -> Games:
     game = game_of(group[0])
     seats = game.info.num_players
-    for record in group:
-        sizes = len(record.agents), len(record.result.outcome), len(record.result.scores)
-        if sizes != (seats, seats, seats):
-            raise RecordError(
-                f"a game of {game}",
-                f"agents, outcomes and scores of {seats} seats",
-                f"{sizes[0]}, {sizes[1]} and {sizes[2]}",
-                "was the file changed?",
-            )
+    if wrong := [record for record in group if len(record.agents) != seats]:
+        expected = f"agents, outcomes and scores of {seats} seats"
+        raise RecordError(f"a game of {game}", expected, len(wrong[0].agents), "was the file changed?")
     played = tuple(without_forfeits(group))
     return Games(game, played, len(group) - len(played))
 
@@ -104,8 +95,6 @@ def scores(record: Record) -> tuple[float, ...]:
     In games for two a win is 1 and a draw 1/2; in larger ones it is the share of the other seats that have a lower
     final score, a tie half.
     """
-    result = record.result
-    if len(result.outcome) == 2:
-        return tuple({"win": 1.0, "draw": 0.5, "loss": 0.0}[outcome] for outcome in result.outcome)
-    others = len(result.scores) - 1
-    return tuple((sum((a > b) + (a == b) / 2 for b in result.scores) - 0.5) / others for a in result.scores)
+    if len(record.agents) == 2:
+        return tuple({"win": 1.0, "draw": 0.5, "loss": 0.0}[outcome] for outcome in record.result.outcome)
+    return tuple(standing_points(record))

@@ -143,9 +143,7 @@ def to_data(report: Report) -> dict[str, Any]:
         "agents": report.agents,
         "sections": [
             {
-                "title": section.title,
-                "text": section.text,
-                "data": section.data,
+                **{name: getattr(section, name) for name in ("title", "text", "data")},
                 "tables": [f"{table.name}.csv" for table in section.tables],
                 "plots": [f"{plot.name}.png" for plot in section.plots],
             }
@@ -156,11 +154,6 @@ def to_data(report: Report) -> dict[str, Any]:
 
 def write_report(folder: Path, report: Report, warn: Callable[[str], None] = lambda message: None) -> list[Path]:
     """Write the files of a report, each whole or not at all.
-
-    Args:
-        folder: Made if it is missing; files of an earlier report that this one lacks are deleted.
-        report: What to write.
-        warn: Gets a line if there are no plots, since matplotlib is missing.
 
     Returns:
         The files.

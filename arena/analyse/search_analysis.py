@@ -8,7 +8,6 @@ Letters: `E` edges of the root of a search, `P` players.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -208,6 +207,15 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0, *, simulat
 def _report(game: Game, state: State, agent: str, found: SearchResult) -> Analysis:
     """Return the analysis of a search of one position."""
     player, chosen = int(state.current_player), int(found.chosen)
+    # Among equally visited edges of the root the move to play comes first, then the more probable ones.
+    columns = (found.actions[0], found.visits[0], found.policy[0], found.values[0])  # [E] each
+    edges = [edge for edge in zip(*(column.tolist() for column in columns), strict=True) if edge[0] >= 0]
+    total = max(1, sum(visits for _, visits, _, _ in edges))
+    edges.sort(key=lambda edge: (-edge[1], edge[0] != chosen, -edge[2], edge[0]))
+    line, after = [], state
+    for action in found.lines[0]:  # by checked steps
+        line.append(LineMove(game.action_to_string(action), action, int(after.current_player)))
+        after = game.step(after, torch.tensor([action], device=state.device))
     return Analysis(
         agent=agent,
         position=game.state_to_string(state),
@@ -216,30 +224,12 @@ def _report(game: Game, state: State, agent: str, found: SearchResult) -> Analys
         turn=int(state.turn),
         value=tuple(map(float, found.value[0].tolist())),
         chosen=game.action_to_string(chosen),
-        moves=_moves(game, found, chosen),
-        line=_line(game, state, found.lines[0]),
+        moves=tuple(
+            MoveReport(game.action_to_string(action), action, visits, visits / total, policy, _chance(value))
+            for action, visits, policy, value in edges
+        ),
+        line=tuple(line),
     )
-
-
-def _moves(game: Game, found: SearchResult, chosen: int) -> tuple[MoveReport, ...]:
-    """Return the root's edges; among equally visited ones the move to play comes first, then the more probable ones."""
-    columns = (found.actions[0], found.visits[0], found.policy[0], found.values[0])  # [E] each
-    edges = [edge for edge in zip(*(column.tolist() for column in columns), strict=True) if edge[0] >= 0]
-    total = max(1, sum(visits for _, visits, _, _ in edges))
-    edges.sort(key=lambda edge: (-edge[1], edge[0] != chosen, -edge[2], edge[0]))
-    return tuple(
-        MoveReport(game.action_to_string(action), action, visits, visits / total, policy, _chance(value))
-        for action, visits, policy, value in edges
-    )
-
-
-def _line(game: Game, state: State, actions: Sequence[int]) -> tuple[LineMove, ...]:
-    """Return the moves and who makes them, played by checked steps."""
-    moves = []
-    for action in actions:
-        moves.append(LineMove(game.action_to_string(action), action, int(state.current_player)))
-        state = game.step(state, torch.tensor([action], device=state.device))
-    return tuple(moves)
 
 
 # ---------------------------------------------------------------- as text
@@ -284,12 +274,8 @@ def to_data(analysis: Analysis) -> dict[str, Any]:
         "chosen": analysis.chosen,
         "moves": [
             {
-                "move": move.name,
-                "action": move.action,
-                "visits": move.visits,
-                "share": rounded(move.share),
-                "win_chance": rounded(move.win_chance),
-                "policy": rounded(move.policy),
+                **{"move": move.name, "action": move.action, "visits": move.visits},
+                **{name: rounded(getattr(move, name)) for name in ("share", "win_chance", "policy")},
             }
             for move in analysis.moves
         ],

@@ -16,7 +16,7 @@ from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.connection.rendering import outline
 from cellgames.envs.core import Game
 
-from .layouts import Polygons
+from .layouts import Layout
 from .reader import Frame, Placed, Reader
 
 _LATER = (1, 3, 8)  # own moves of a seat before each phase but the first
@@ -65,7 +65,7 @@ class TorusReader(StonesReader):
         super().__init__(game)
         self.size = int(game.parameters["size"])
         names = tuple(game.action_to_string(cell) for cell in range(game.info.num_actions))
-        layout, middle = Polygons(names, _outlines(self.size)), self.size // 2
+        layout, middle = Layout(names, _outlines(self.size)), self.size // 2
         octagon = middle * self.size + middle
         square = octagon + self.size**2
         self.frames = (
@@ -145,6 +145,6 @@ class ConnectionReader(StonesReader):
         return None if seen is None else (1 + around, seen)
 
 
-def _layout(cells: Board) -> Polygons:
+def _layout(cells: Board) -> Layout:
     names = tuple(map(cells.name, range(cells.cells)))
-    return Polygons(names, tuple(outline(cells, cell) for cell in range(cells.cells)))
+    return Layout(names, tuple(outline(cells, cell) for cell in range(cells.cells)))

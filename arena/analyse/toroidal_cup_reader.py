@@ -10,7 +10,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
-from .layouts import Rectangle
+from .layouts import Layout
 from .reader import Frame, Opening, Placed, Reader
 
 _PHASES = 4
@@ -29,7 +29,7 @@ class CupReader(Reader):
             self.game.action_to_string(self.lattice.actions // self._positions * position).partition("/")[0]
             for position in range(self._positions)
         )
-        layout = Rectangle(names, self.lattice.down, self.lattice.across)
+        layout = Layout.rectangle(names, self.lattice.down, self.lattice.across)
         self.frames = (Frame("band", "one's own band, a square for each position of a shape's centre", layout),)
         most = game.info.max_turns
         self.phases = tuple(f"shape {number}" for number in range(1, min(most, _PHASES) + 1))

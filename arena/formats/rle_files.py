@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import game_of, replay
@@ -106,22 +107,18 @@ def record_to_rle(record: Record, *, turn: int | None = None, generation: int = 
 
 
 def _board(game: ClothOfGold | ToroidalCup, state: State, generation: int) -> list[list[int]]:
-    if isinstance(game, ToroidalCup):
-        if not generation:
-            return _rows(game, state)
+    board: Any
+    if not isinstance(game, ToroidalCup):
+        world = game.world(state)  # type: ignore[arg-type]
+        for _ in range(generation):
+            world.generation()
+        board = world.board()
+    elif generation:
         start = state.start  # type: ignore[attr-defined]  # the game's own state
-        rows: list[list[int]] = game.life(start, keep=[generation]).boards[generation][0].tolist()
-        return rows
-    world = game.world(state)  # type: ignore[arg-type]
-    for _ in range(generation):
-        world.generation()
-    found: list[list[int]] = world.board().tolist()
-    return found
-
-
-def _rows(game: Game, state: State) -> list[list[int]]:
-    rows: list[list[int]] = game.board(state)[0].tolist()
-    return rows
+        board = game.life(start, keep=[generation]).boards[generation][0]
+    else:
+        board = game.board(state)[0]  # type: ignore[arg-type]
+    return list(board.tolist())
 
 
 def rle_to_position(game: Game, text: str, *, at: tuple[int, int] | None = None) -> str:
@@ -154,7 +151,9 @@ def rle_to_position(game: Game, text: str, *, at: tuple[int, int] | None = None)
     for row, cells in enumerate(pattern, top):
         for col, cell in enumerate(cells, left):
             if cell and two:
-                cell = _team(game, col) if isinstance(game, ToroidalCup) else _NEUTRAL
+                cell = _NEUTRAL
+                if isinstance(game, ToroidalCup):
+                    cell = min(col // game.lattice.band, game.teams - 1) + 1
             board[row][col] = cell
     if isinstance(game, ToroidalCup):
         queues: list[list[str]] = [[] for _ in range(game.teams)]
@@ -164,7 +163,3 @@ def rle_to_position(game: Game, text: str, *, at: tuple[int, int] | None = None)
         line = cloth_notation.position_to_string(cloth_notation.Position(0, first, 0, 0, [], board))
     game.string_to_state(line)  # refuses what the game cannot hold
     return line
-
-
-def _team(game: ToroidalCup, col: int) -> int:
-    return min(col // game.lattice.band, game.teams - 1) + 1

@@ -262,13 +262,7 @@ def _rest(root: Mapping[str, str]) -> dict[str, Any]:
 
 @dataclass
 class _Read:
-    """The moves of a game of a file.
-
-    Attributes:
-        tree: The moves, with their comments.
-        turned: True if the players' colours in the file are exchanged at the end of the first line.
-        stopped: The forfeit that stands in place of the first line's last move, None if it is a move.
-    """
+    """The moves of a game of a file; of its first line, if colours are exchanged at the end, and a forfeit there."""
 
     tree: MoveNode
     turned: bool = False
@@ -297,10 +291,8 @@ def _read_tree(game: StoneGame[Any], state: StoneState, top: Node) -> _Read:
             continue
         if place.first:
             read.turned = after.turned
-        children = [
-            after._replace(node=child, first=after.first and i == 0) for i, child in enumerate(place.node.children)
-        ]
-        waiting += reversed(children)
+        for i, child in reversed([*enumerate(place.node.children)]):
+            waiting.append(after._replace(node=child, first=after.first and i == 0))
     return read
 
 

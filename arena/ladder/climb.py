@@ -5,7 +5,7 @@
     report.md, ...    the place, the ladder as a picture, and mistakes by kind of position (`ladder_report.FILES`)
 
 Openings and seeds are the same for every newcomer. The games of a climb do not change the ladder. A climb can go on
-with more games or a narrower interval (`chunks`).
+with more games or a narrower interval.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from cellgames.agents.agent_names import Agents, by_name
-from cellgames.arena.play import chunks
-from cellgames.arena.play.chunks import ChunkedRun, batch_of
-from cellgames.arena.play.match import both_seats, load_agents, match_id
+from cellgames.arena.play.match import batch_of, both_seats, load_agents, match_id
 from cellgames.arena.play.match_options import LadderOptions
+from cellgames.arena.play.rated_runs import FILES, RUN, GamesRun, settings_of
 from cellgames.arena.play.tournament import Schedule, Stage
 from cellgames.arena.records.record_lines import Pairing, Record
-from cellgames.arena.records.store.feed import AnyStore
+from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.placing import Placing
 from cellgames.envs.core import Game
@@ -31,28 +31,12 @@ from cellgames.utils.files import PathLike
 from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
 
-from .ladder_report import FILES, Place, ladder_report
+from .ladder_report import FILES as REPORT_FILES
+from .ladder_report import Place, ladder_report
 from .mistakes import Mistakes, mistakes
 from .rungs import Ladder
 
-LADDER = RunKind("climb of a ladder", chunks.RUN, (*chunks.FILES, *FILES), grows=("games",), free=("within",))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings(chunks.Settings):
-    """The content of run.json; `games` are the most of the climb.
-
-    Attributes:
-        newcomer: name of the agent that climbs.
-        within: see `LadderOptions`.
-        ratings: ratings of the rungs by name.
-        tie: Davidson's nu.
-    """
-
-    newcomer: str
-    within: float
-    ratings: dict[str, float]
-    tie: float
+LADDER = RunKind("climb of a ladder", RUN, (*FILES, *REPORT_FILES), grows=("games",), free=("within",))
 
 
 @dataclass(frozen=True)
@@ -96,14 +80,11 @@ def climb(
             A rung of the same name is left out.
         options: such as `LadderOptions(games=100)`; None for the defaults.
         out: the folder; created if necessary. A climb in it that is this one, or a shorter one, is continued.
-        store: gets the games too, chunk by chunk (`store.Store`).
-        progress: True to report on standard error.
-        warn: gets a line for each thing left out, such as plots without matplotlib or a torn line.
+        store: see `round_robin`, as for the errors too.
+        progress: see `round_robin`.
+        warn: see `round_robin`.
 
     Raises:
-        RunError: the folder holds something else or another run, or another process uses it.
-        RecordError: games.jsonl has a line that was written like this, and cannot be read.
-        StoreError: the store is another kind of file, or cannot be created.
         ValueError: no ladder for this game, more than one newcomer, or an agent that cannot play.
     """
     options, folder = options or LadderOptions(), Path(out).absolute()
@@ -116,22 +97,19 @@ def climb(
     given |= {rung.name: rung.spec for rung in ladder.rungs}
     players = load_agents(game, given)
     ratings = {rung.name: rung.elo for rung in ladder.rungs}
-    settings = Settings.of(
-        game, given, options, newcomer=newcomer, within=options.within, ratings=ratings, tie=ladder.tie
-    )
-    run = ChunkedRun(game, players, given, options, settings, RunFolder(folder, LADDER), warn)
+    more: dict[str, Any] = {"newcomer": newcomer, "within": options.within, "ratings": ratings, "tie": ladder.tie}
+    settings = settings_of(game, given, options, **more)
+    run = GamesRun(game, given, options, settings, RunFolder(folder, LADDER), warn)
     ascent = _Ascent(game, newcomer, ladder, options)
-    with run.run:
-        played = run.play(ascent.schedule(), ascent.knows, store=store, outdated=FILES, progress=progress)
-        files = run.files
+    with run.games(players, store=store, outdated=REPORT_FILES, knows=ascent.knows, progress=progress) as games:
+        games.run(ascent.schedule())
         with waiting("Judging moves, and writing the report", shown=progress):
             place = Place(newcomer, ladder, ascent.placing)
             found = mistakes(game, ascent.records, newcomer)
-            report = ladder_report(place, settings.to_data(), ascent.records, found, run.costs(ascent.records))
-            files += write_report(folder, report, warn, outdated=FILES)
-    return Climb(
-        Path(out), place, tuple(found), tuple(ascent.records), played, tuple(files), tuple(report.data["notes"])
-    )
+            report = ladder_report(place, settings, ascent.records, found, run.costs(ascent.records))
+            files = (*run.files, *write_report(folder, report, warn, outdated=REPORT_FILES))
+    notes = tuple(report.data["notes"])
+    return Climb(Path(out), place, tuple(found), tuple(ascent.records), games.played, files, notes)
 
 
 class _Ascent:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
+from cellgames.arena.report.rating_tables import Bar, draw_ratings, forfeit_notes, thinking_notes
 from cellgames.arena.stats.placing import Placing
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.envs.titles import setting_title
@@ -55,35 +55,28 @@ class Place:
         )
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A rung or the newcomer, and the newcomer's games against it."""
-
-    rung: Rung
-    won: float
-    drawn: float
-    lost: float
-
-    @property
-    def games(self) -> float:
-        return self.won + self.drawn + self.lost
+_Row: TypeAlias = tuple[Rung, Sequence[float]]
+"""A rung or the newcomer, and the games that the newcomer won, drew and lost against it."""
 
 
 def _rows(place: Place) -> list[_Row]:
     """Return the rungs and the newcomer, strongest first."""
-    rows = [_Row(rung, *games) for rung, games in zip(place.ladder.rungs, place.placing.games.tolist(), strict=True)]
-    rows.append(_Row(Rung(place.newcomer, "", place.placing.elo, *place.placing.interval), 0, 0, 0))
-    return sorted(rows, key=lambda row: -row.rung.elo)
+    rows: list[_Row] = list(zip(place.ladder.rungs, place.placing.games.tolist(), strict=True))
+    rows.append((Rung(place.newcomer, "", place.placing.elo, *place.placing.interval), (0, 0, 0)))
+    return sorted(rows, key=lambda row: -row[0].elo)
+
+
+def _score(row: _Row) -> float | None:
+    (won, drawn, _), games = row[1], sum(row[1])
+    return (won + drawn / 2) / games if games else None
 
 
 _LADDER: tuple[Column[_Row], ...] = (
-    Column("agent", lambda row: row.rung.name, "agent"),
-    Column("elo", lambda row: row.rung.elo, "Elo", ".0f"),
-    Column("", lambda row: (row.rung.low, row.rung.high), "95 % interval", ".0f"),
-    Column("games", lambda row: round(row.games) or None, "games"),
-    Column(
-        "score", lambda row: (row.won + row.drawn / 2) / row.games if row.games else None, "newcomer's score %", "%"
-    ),
+    Column("agent", lambda row: row[0].name, "agent"),
+    Column("elo", lambda row: row[0].elo, "Elo", ".0f"),
+    Column("", lambda row: (row[0].low, row[0].high), "95 % interval", ".0f"),
+    Column("games", lambda row: round(sum(row[1])) or None, "games"),
+    Column("score", _score, "newcomer's score %", "%"),
 )
 
 _MISTAKES: tuple[Column[Mistakes], ...] = (
@@ -108,15 +101,7 @@ def mistakes_table(found: Sequence[Mistakes]) -> Table:
 def ladder_report(
     place: Place, run: Mapping[str, Any], records: Sequence[Record], found: Sequence[Mistakes], more: Sequence[str] = ()
 ) -> Report:
-    """Return the report of a climb.
-
-    Args:
-        place: place of the newcomer.
-        run: settings of the run, as in its run.json.
-        records: all games.
-        found: mistakes by kind of position.
-        more: further sentences, such as the cost of a language model.
-    """
+    """Return the report of a climb."""
     notes = [*more, *forfeit_notes(forfeits(records)), *thinking_notes(thinking(records))]
     parameters = ", ".join(f"{name}={value}" for name, value in run["parameters"].items())
     plies, source = run["opening_plies"], place.ladder.source
@@ -134,9 +119,7 @@ def ladder_report(
     )
 
     def draw(figure: Figure) -> None:
-        from cellgames.arena.report.rating_plots import Bar, draw_ratings
-
-        bars = [Bar(row.rung.name, row.rung.elo, row.rung.low, row.rung.high) for row in _rows(place)]
+        bars = [Bar(rung.name, rung.elo, rung.low, rung.high) for rung, _ in _rows(place)]
         draw_ratings(figure, bars, "Elo (lowest rung = 0), bars: 95 % interval", "Place on the ladder", place.newcomer)
 
     ladder = Section("The ladder", (ladder_table(place), explained, Plot("ladder", "", draw, "The ladder")))
@@ -152,9 +135,5 @@ def ladder_report(
         "notes": notes,
     }
     parts: list[Part] = [escape(place.sentence), settings, *map(escape, notes), *sections]
-    return Report(
-        f"{place.newcomer} on the ladder of {run['game']}",
-        parts,
-        data,
-        subject=setting_title(run["game"], run["parameters"]),
-    )
+    subject = setting_title(run["game"], run["parameters"])
+    return Report(f"{place.newcomer} on the ladder of {run['game']}", parts, data, subject=subject)

@@ -44,16 +44,15 @@ class Mistakes:
 
 
 def mistakes(game: Game, records: Sequence[Record], agent: str) -> list[Mistakes]:
-    """Return the mistakes of an agent in its own moves; none in games that give no quick answers.
-
-    Args:
-        game: the rules of the records.
-        records: games of the agent.
-        agent: its name.
-    """
+    """Return the mistakes of an agent in its own moves; none in games that give no quick answers."""
     if game.info.simultaneous or not game.info.perfect_information or game.info.stochastic:
         return []
-    played = [place for record in records for place in _own_moves(game, record, agent)]
+    played = [
+        _Move(state, int(parse_move(game, move)), turn / len(record.moves))
+        for record in records
+        for turn, (move, state) in enumerate(zip(record.moves, replay(record), strict=False))
+        if turn >= record.opening and record.agents[int(state.current_player)] == agent
+    ]
     if not played or game.winning_actions(played[0].state) is None:
         return []
     kinds = [WIN, THREAT, *(SOLVED.format(third) for third in _THIRDS)]
@@ -70,12 +69,6 @@ class _Move(NamedTuple):
     state: Any
     action: int
     when: float
-
-
-def _own_moves(game: Game, record: Record, agent: str) -> Iterator[_Move]:
-    for turn, (move, state) in enumerate(zip(record.moves, replay(record), strict=False)):
-        if turn >= record.opening and record.agents[int(state.current_player)] == agent:
-            yield _Move(state, int(parse_move(game, move)), turn / len(record.moves))
 
 
 def _judged(game: Game, played: Sequence[_Move]) -> Iterator[tuple[str, bool]]:

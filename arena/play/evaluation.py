@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from operator import itemgetter
 from typing import Any
 
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.records.record_lines import Pairing, Record
+from cellgames.agents.playouts.random_agent import has_compound_turns
+from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import distinct, failed, make_tables, tally
 from cellgames.envs.core import Game
@@ -20,9 +22,7 @@ from cellgames.utils.report.columns import Column, people_table
 from cellgames.utils.report.model import Table
 from cellgames.utils.statistics import mean_interval
 
-from . import match
-from .chunks import GamePlayer, batch_of
-from .free_for_all import MATCH
+from .match import GamePlayer, batch_of, both_seats, seatings, table_batches
 from .match_options import FreeForAllOptions, MatchOptions
 from .tournament import Stage, Tournament, all_games
 
@@ -39,39 +39,79 @@ def play_evaluation(
     keep: Callable[[Sequence[Record]], None] = lambda records: None,
     done: Sequence[Record] = (),
 ) -> list[Record]:
-    """Play the games of two agents.
+    """Play games of agents with each other.
 
-    Games for two are a match: random openings, each in both seats. In larger ones the agents take turns on all seats,
-    half of them each, and no move is forced.
+    Games for two are a match of two agents: random openings, each in both seats. In larger ones, and with
+    `FreeForAllOptions`, the agents take turns on all seats, equally often each.
 
     Args:
         game: the rules.
-        agents: two, by name.
-        options: None for the defaults; of a larger game, games and seed alone count.
+        agents: by name; two of them for a match.
+        options: None for the defaults. In larger games no move is forced, but by `FreeForAllOptions`.
         progress: True to report on standard error.
         keep: gets each batch of games as it ends, such as `feed.feeding` gives it.
         done: games of the first batches, whole ones, which are not played again.
     """
     options, found = options or MatchOptions(), list(done)
-    first, second = agents
-    if game.info.num_players == 2:
-        batches = [batch_of(sorted(agents), match.both_seats(first, second, opening)) for opening in options.chunks()]
+    names, seats = sorted(agents), game.info.num_players
+    if seats == 2 and not isinstance(options, FreeForAllOptions):
+        batches = [batch_of(names, both_seats(names[0], names[1], openings)) for openings in options.chunks()]
     else:
-        common = {name: getattr(options, name) for name in ("games", "seed", "clock", "move_time", "policies")}
-        options = FreeForAllOptions(**common)
-        tables = match.seatings(2, game.info.num_players, options.games, options.seed)
-        batches = [
-            batch_of(sorted(agents), [Pairing(MATCH, number, tables[number]) for number in numbers])
-            for numbers in options.chunks()
-        ]
+        if not isinstance(options, FreeForAllOptions):
+            common = {name: getattr(options, name) for name in ("games", "seed", "clock", "move_time", "policies")}
+            options = FreeForAllOptions(**common)
+        batches = table_batches(names, seatings(len(names), seats, options.games, options.seed), options)
     there = len(done)
-    for batch in list(batches):
-        if there >= len(batch.games):
-            there -= len(batch.games)
-            batches.remove(batch)
+    while batches and there >= len(batches[0].games):
+        there -= len(batches.pop(0).games)
     games = Tournament(GamePlayer(game, agents, options), keep=keep, progress=progress)
     games.run(all_games([Stage(batches, " against ".join(agents))] if batches else [], found))
     return found
+
+
+def opening_plies(game: Game) -> int:
+    """Return the number of random moves before the agents take over, unless the caller asks for another.
+
+    It is 0 where all act at once, where dice make games differ, and where turns are several actions: chance makes no
+    turns there.
+    """
+    many = game.info.simultaneous or game.info.stochastic or has_compound_turns(game)
+    return 0 if many else MatchOptions.opening_plies
+
+
+def play_some(
+    game: Game,
+    agents: Mapping[str, AnyAgent],
+    games: int,
+    *,
+    seed: int = 0,
+    plies: int | None = None,
+    shown: bool = False,
+) -> list[Record]:
+    """Return games of agents for an analysis; one agent alone plays itself.
+
+    In a game for two each pair plays a match. In larger games, and alone, the agents take turns on all seats.
+
+    Args:
+        game: the game with its parameters.
+        agents: one or more agents by name.
+        games: games of each pair in a game for two, an even number; else of all agents.
+        seed: seed that all random draws follow from.
+        plies: random moves before the agents take over; None for `opening_plies`.
+        shown: True to report progress on standard error.
+
+    Raises:
+        ValueError: a number of games that cannot be played.
+    """
+    in_pairs = game.info.num_players == 2 and len(agents) > 1
+    kind = MatchOptions if in_pairs else FreeForAllOptions
+    options = kind(games=games, seed=seed, opening_plies=opening_plies(game) if plies is None else plies)
+    groups = combinations(sorted(agents), 2) if in_pairs else [tuple(agents)]
+    return [
+        record
+        for group in groups
+        for record in play_evaluation(game, {name: agents[name] for name in group}, options, progress=shown)
+    ]
 
 
 def evaluate(game: Game, records: Sequence[Record], agent: str, *, void: bool = False) -> Row:

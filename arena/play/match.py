@@ -1,4 +1,4 @@
-"""A match: two agents, random openings, each opening played in both seats.
+"""A match: two agents, random openings, each opening played in both seats; and the player of all games of agents.
 
 Chance is derived, not consumed: every generator is seeded by a hash of (seed, match, chunk, role). A chunk of
 openings is one batched call of `agents.play`, so its games are the same whatever was played before or beside
@@ -12,24 +12,33 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
 import torch
+from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_names import Agents, by_name
 from cellgames.agents.base import AnyAgent, PolicyLog, acting, takes_states
 from cellgames.agents.loading import load
-from cellgames.arena.records.record_lines import Forfeit, Pairing, Record
-from cellgames.arena.records.replays import results
+from cellgames.agents.play_loop import random_openings
+from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, traces_of
+from cellgames.arena.records.replays import results, verify
 from cellgames.arena.stats.tables import Tally, tally
 from cellgames.envs.core import Game, State
+from cellgames.runs.comparing import differences
+from cellgames.runs.run_folder import check_agents
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
 from cellgames.utils.version import __version__
 
 from .match_options import MatchOptions
-from .random_openings import lengths, match_openings
+from .tournament import Batch, Player
+from .work_units import Parcel
 
 _DIGITS = 5  # of probabilities that are kept
 
@@ -104,54 +113,6 @@ def _block(agents: int, seats: int, number: int, seed: int) -> list[tuple[int, .
     starts = [*range(agents)] * (seats // agents) + extra[: seats % agents]
     starts = [starts[place] for place in torch.randperm(seats, generator=chance, device="cpu").tolist()]
     return [tuple(order[(start + turn) % agents] for start in starts) for turn in range(agents)]
-
-
-def play_games(
-    game: Game,
-    agents: dict[str, AnyAgent],
-    options: MatchOptions,
-    pairings: Sequence[Pairing],
-    finished: Callable[[int], None] | None = None,
-) -> list[Record]:
-    """Play the games of a chunk, for any number of seats; return them in the order of the pairings.
-
-    An agent that fails in a game forfeits it (`agents.forfeits`), and all other games go on.
-
-    Args:
-        game: the rules.
-        agents: by name, in any order; sorted by name they are those that the seats of the pairings count.
-        options: options of the match.
-        pairings: pairings of one match, ascending by opening, from all openings of one of `options.chunks()`.
-        finished: called after each turn with the number of games that it ended.
-    """
-    names, id, start = sorted(agents), pairings[0].match, pairings[0].opening
-    number = start // options.chunk
-    # Always drawn for a whole chunk: a match that is continued keeps its openings.
-    whole = range(start, start + options.chunk)
-    seeds = torch.tensor([derive(options.seed, "game", opening) for opening in whole], device="cpu")
-    drawn = match_openings(game, seeds, options.opening_plies, generator(options.seed, "openings", number))
-    forced = lengths(drawn)
-    places = [pairing.opening - start for pairing in pairings]
-    with _logged(game, agents.values(), options.policies) as log:
-        played = loop.play(
-            game,
-            [agents[name] for name in names],
-            torch.tensor([pairing.seats for pairing in pairings], device="cpu"),  # [B, P]
-            seeds[places],
-            [generator(options.seed, "agent", id, number, name) for name in names],
-            opening=drawn[places] if options.opening_plies else None,
-            on_turn=None if finished is None else counter(finished),
-            forfeits=options.time_control or True,
-        )
-    return records_of(
-        game,
-        played,
-        seeds=seeds[places].tolist(),
-        agents=[tuple(names[seat] for seat in pairing.seats) for pairing in pairings],
-        openings=[forced[place] for place in places],
-        pairings=pairings,
-        policies=log,
-    )
 
 
 @contextmanager
@@ -234,6 +195,177 @@ def generator(*parts: str | int) -> torch.Generator:
     return torch.Generator().manual_seed(derive(*parts))
 
 
+def openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
+    """Draw uniformly random legal actions for the first turns of games, in these very games.
+
+    An opening stops before an action that ends its game.
+
+    Args:
+        game: the rules.
+        seeds: int64 [B], of the games.
+        plies: turns of an opening, at most.
+        generator: consumed.
+
+    Returns:
+        int64 [B, plies], or [B, plies, P] or [B, plies, P, K] in simultaneous games; -1 from where an opening stops.
+        What `cellgames.agents.play` takes as `opening`.
+    """
+    shape = (len(seeds), plies, *game.info.action_shape)
+    drawn = torch.full(shape, -1, dtype=torch.int64, device="cpu")
+    state: State = game.init(seeds)
+    for ply in range(plies):
+        chosen = game.random_actions(state, generator)
+        # A last turn may be all of Life, only to be thrown away.
+        env_ids = (~(state.done | game.is_last_turn(state))).nonzero().squeeze(1)
+        if not len(env_ids):
+            break
+        after = game.step(state[env_ids], chosen[env_ids], checked=False)
+        state = state.put(env_ids, after)
+        going = env_ids[~after.done]
+        drawn[going, ply] = chosen[going]
+    return drawn
+
+
+def match_openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
+    """Draw the openings of a match, one a seed; arguments and result are those of `openings`.
+
+    Without chance an opening fits every seed, so all are full and those that end the game are drawn again
+    (`agents.random_openings`). With chance what is legal, and when a game ends, may depend on the seed.
+    """
+    if game.info.stochastic:
+        return openings(game, seeds, plies, generator)
+    return random_openings(game, len(seeds), plies, generator)
+
+
+def lengths(drawn: Tensor) -> list[int]:
+    """Return the number of turns of each of the openings [B, plies, ...]."""
+    return (drawn[..., None].flatten(2) >= 0).all(2).sum(1).tolist()
+
+
+@dataclass(frozen=True)
+class GamePlayer(Player[Pairing, Record]):
+    """A player of games of agents; pairings name them.
+
+    Attributes:
+        game: the rules.
+        players: the agents by name.
+        options: options of the run.
+        agents: the same agents as workers get them, specs or objects by name (`work_units`); None without workers.
+        identities: identities of the agents, which those of workers must have.
+        place: folder of the run, for messages.
+    """
+
+    game: Game
+    players: Mapping[str, AnyAgent]
+    options: MatchOptions
+    agents: Mapping[str, str | AnyAgent] | None = None
+    identities: Mapping[str, str] = field(default_factory=dict)
+    place: Path = Path()
+
+    @override
+    def parse(self, line: bytes) -> tuple[Pairing, Record]:
+        record = Record.from_json(line)
+        return self.key(record), record
+
+    @override
+    def key(self, game: Record) -> Pairing:
+        if game.pairing is None:
+            raise ValueError("a game that belongs to no match")
+        return game.pairing
+
+    @override
+    def read(self, batch: Batch[Pairing], key: Pairing, parsed: Record) -> Record:
+        wanted = {
+            "game": self.game.id,
+            "parameters": plain(self.game.parameters),
+            "version": __version__,
+            "seed": derive(self.options.seed, "game", key.opening),
+            "agents": tuple(batch.agents[seat] for seat in key.seats),
+        }
+        if wrong := differences(wanted, {name: getattr(parsed, name) for name in wanted}):
+            raise ValueError(wrong)
+        if parsed.opening > self.options.opening_plies:  # one that would end its game is shorter
+            raise InputError("opening", f"{self.options.opening_plies} at most", parsed.opening)
+        return parsed
+
+    @override
+    def play(self, batch: Batch[Pairing], finished: Callable[[int], None] | None = None) -> list[Record]:
+        """Play games of one match, for any number of seats, ascending by opening, from one of `options.chunks()`.
+
+        An agent that fails in a game forfeits it (`agents.forfeits`), and all other games go on.
+        """
+        game, options, names, pairings = self.game, self.options, batch.agents, batch.games
+        id, start = pairings[0].match, pairings[0].opening
+        number = start // options.chunk
+        # Always drawn for a whole chunk: a match that is continued keeps its openings.
+        whole = range(start, start + options.chunk)
+        seeds = torch.tensor([derive(options.seed, "game", opening) for opening in whole], device="cpu")
+        drawn = match_openings(game, seeds, options.opening_plies, generator(options.seed, "openings", number))
+        forced, places = lengths(drawn), [pairing.opening - start for pairing in pairings]
+        agents = [self.players[name] for name in names]
+        with _logged(game, agents, options.policies) as log:
+            played = loop.play(
+                game,
+                agents,
+                torch.tensor([pairing.seats for pairing in pairings], device="cpu"),  # [B, P]
+                seeds[places],
+                [generator(options.seed, "agent", id, number, name) for name in names],
+                opening=drawn[places] if options.opening_plies else None,
+                on_turn=None if finished is None else counter(finished),
+                forfeits=options.time_control or True,
+            )
+        return records_of(
+            game,
+            played,
+            seeds=seeds[places].tolist(),
+            agents=[tuple(names[seat] for seat in pairing.seats) for pairing in pairings],
+            openings=[forced[place] for place in places],
+            pairings=pairings,
+            policies=log,
+        )
+
+    @override
+    def traces(self, games: Sequence[Record]) -> list[tuple[str, str]]:
+        return traces_of(games)
+
+    @override
+    def unsound(
+        self, games: Sequence[Record], finished: Callable[[int], None] = lambda count: None
+    ) -> Iterable[tuple[int, str]]:
+        return ((number, str(error)) for number, error in verify(games, known=self.game, finished=finished))
+
+    @override
+    def packed(self) -> Callable[[], GamePlayer]:
+        parcel = Parcel.pack(self.game, self.players if self.agents is None else self.agents)
+        # A file of weights may have changed since it was looked at.
+        check_agents(self.place, self.identities, parcel.identities)
+        return partial(_unpacked, parcel, self.options)
+
+
+def _unpacked(parcel: Parcel, options: MatchOptions) -> GamePlayer:
+    return GamePlayer(*parcel.unpack(), options)
+
+
+MATCH = "free-for-all"
+"""The match that all games of a run of free-for-all games belong to, in their records."""
+
+
+def batch_of(agents: Sequence[str], pairings: Sequence[Pairing]) -> Batch[Pairing]:
+    """Return the batch of some openings of a match; the seats of the pairings are numbers of the agents, sorted."""
+    first, last = pairings[0], pairings[-1]
+    label = f"{first.match}, openings {first.opening} to {last.opening}"
+    return Batch(label, tuple(pairings), tuple(agents))
+
+
+def table_batches(
+    agents: Sequence[str], tables: Sequence[tuple[int, ...]], options: MatchOptions, match: str = MATCH
+) -> list[Batch[Pairing]]:
+    """Return all batches of games whose numbers of agents by seat are given, in the order of the file."""
+    return [
+        batch_of(agents, [Pairing(match, number, tables[number]) for number in numbers]) for numbers in options.chunks()
+    ]
+
+
 @dataclass(frozen=True)
 class MatchResult:
     """A match as its first agent sees it.
@@ -283,6 +415,7 @@ def match(
     options = options or MatchOptions()
     agents = load_two_player_agents(game, [first, second])
     one, two = agents
-    chunks = [play_games(game, agents, options, both_seats(one, two, openings)) for openings in options.chunks()]
-    records = tuple(record for played in chunks for record in played)
+    player, names = GamePlayer(game, agents, options), sorted(agents)
+    batches = [batch_of(names, both_seats(one, two, openings)) for openings in options.chunks()]
+    records = tuple(record for batch in batches for record in player.play(batch))
     return MatchResult((one, two), records, tally(records, one))

@@ -17,8 +17,8 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Pairing, Record
-from cellgames.arena.stats.deviation import standing_points
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.stats.comparisons import standing_points
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.runs.seeds import derive
@@ -28,7 +28,7 @@ from cellgames.utils.statistics import mean_interval
 from cellgames.utils.version import __version__
 
 from . import match
-from .chunks import GamePlayer, batch_of
+from .match import GamePlayer, table_batches
 from .match_options import FreeForAllOptions, MatchOptions
 from .scenarios import Scenario
 from .tournament import Stage, Tournament, all_games
@@ -91,11 +91,6 @@ def scenario_seats(scenario: Scenario, games: int, seed: int) -> list[tuple[int,
 
     In a block of `P` games everybody moves on by one seat from game to game, so the focal agent has every seat equally
     often. The seats depend on the scenario, the seed and the number of the game alone.
-
-    Args:
-        scenario: the table.
-        games: number of games.
-        seed: seed of the evaluation.
     """
     seats, found = scenario.seats, list[tuple[int, ...]]()
     for block in range(-(-games // seats)):
@@ -133,19 +128,11 @@ def play_scenario(
     names = sorted([agent.name, *others])
     places = [names.index(name) for name in (agent.name,) * scenario.focal + tuple(map(_name, scenario.background))]
     tables = scenario_seats(scenario, options.games, options.seed)
-    many = FreeForAllOptions(
-        games=options.games,
-        # Games of a scenario are the same whatever other scenarios are played.
-        seed=derive(options.seed, "scenario", scenario.id),
-        chunk=options.chunk,
-        clock=options.clock,
-        move_time=options.move_time,
-        policies=options.policies,
-    )
-    batches = [
-        batch_of(names, [Pairing(scenario.id, n, tuple(places[place] for place in tables[n])) for n in numbers])
-        for numbers in many.chunks()
-    ]
+    common = {name: getattr(options, name) for name in ("games", "chunk", "clock", "move_time", "policies")}
+    # Games of a scenario are the same whatever other scenarios are played.
+    many = FreeForAllOptions(seed=derive(options.seed, "scenario", scenario.id), **common)
+    seated = [tuple(places[place] for place in table) for table in tables]
+    batches = table_batches(names, seated, many, scenario.id)
     found: list[Record] = []
     player = GamePlayer(game, {agent.name: agent, **others}, many)
     label = f"{agent.name} in {scenario.name}"
@@ -199,41 +186,18 @@ def scenario_table(scores: Sequence[ScenarioScore], scenarios: Mapping[str, Scen
 def scenario_report(
     command: str, scenarios: Sequence[Scenario], scores: Sequence[ScenarioScore], agents: Agents, options: MatchOptions
 ) -> Report:
-    """Return a page with the scores of agents in scenarios of one game, and all numbers.
-
-    Args:
-        command: command that played the games.
-        scenarios: in the order of the page.
-        scores: scores of all agents in each of them.
-        agents: the focal agents, as `agent_names.by_name` takes them; the numbers have their identities.
-        options: options of the games.
-    """
+    """Return a page with the scores of agents in scenarios of one game, and all numbers."""
     by_id = {scenario.id: scenario for scenario in scenarios}
     lines = "\n".join(f"- {scenario.name}: {scenario.summary}." for scenario in scenarios)
     parts = (f"`{command}`, {options.games} games each.", scenario_table(scores, by_id), NOTE, lines)
     found = []
     for scenario in scenarios:
-        game = scenario_game(scenario)
+        game, background = scenario_game(scenario), {_name(spec): spec for spec in scenario.background}
         own = [asdict(score) for score in scores if score.scenario == scenario.id]
-        found.append(
-            {
-                "id": scenario.id,
-                "parameters": plain(game.parameters),
-                "focal": scenario.focal,
-                "background": list(scenario.background),
-                "identities": {
-                    **identities(by_name(agents), game),
-                    **identities({_name(spec): spec for spec in scenario.background}, game),
-                },
-                "scores": [{name: None if x != x else x for name, x in score.items()} for score in own],
-            }
-        )
-    data = {
-        "command": command,
-        "version": __version__,
-        "game": scenarios[0].game,
-        "seed": options.seed,
-        "games": options.games,
-        "scenarios": found,
-    }
+        about = {"id": scenario.id, "parameters": plain(game.parameters), "focal": scenario.focal}
+        about |= {"background": list(scenario.background)}
+        about |= {"identities": {**identities(by_name(agents), game), **identities(background, game)}}
+        found.append({**about, "scores": [{name: None if x != x else x for name, x in one.items()} for one in own]})
+    played = {"seed": options.seed, "games": options.games, "scenarios": found}
+    data = {"command": command, "version": __version__, "game": scenarios[0].game, **played}
     return Report(f"Scenarios of {scenarios[0].game}", parts, data)

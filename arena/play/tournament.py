@@ -10,18 +10,20 @@ Round robins, free-for-all games, evaluations, scenarios, leagues, seasons and s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from cellgames.arena.records.forfeit_log import ForfeitLog
-from cellgames.arena.records.record_lines import Line, append, read_sound
-from cellgames.cluster.workers import Work, Workers
-from cellgames.runs.run_folder import START_OVER, RunError
+from cellgames.arena.records.checksums import finish
+from cellgames.arena.records.record_lines import RECORDS, Line, append, log_forfeits, read_sound
+from cellgames.cluster.workers import Workers
+from cellgames.runs.run_folder import COMMITMENT, START_OVER, RunError, RunFolder
+from cellgames.runs.secret_seed import covered, is_revealed, revealed_line
 from cellgames.utils.files import write_atomic
 from cellgames.utils.progress import progress as show_progress
 
@@ -70,37 +72,57 @@ Schedule: TypeAlias = Generator[Stage[K], list[list[T]], None]
 """Yields stages, and is sent the games of each batch of the stage."""
 
 
-class Player(Protocol[K, T]):
-    """The protocol of players, which play batches and read them again from a file."""
+class Player(ABC, Generic[K, T]):
+    """A player of games, which plays batches and reads them again from a file."""
 
+    @abstractmethod
     def parse(self, line: bytes) -> tuple[K, Any]:
         """Return the key of the game in a line, and a value for `read`; raise a `ValueError` if there is no game."""
 
-    def first(self, key: K) -> K:
-        """Return the key of a game in its batch; another attempt at a game has a key of its own."""
-
-    def read(self, batch: Batch[K], key: K, parsed: Any) -> T:
-        """Return a game of a batch from what `parse` gave; raise a `ValueError` if it is not of this run."""
-
-    def collect(self, batch: Batch[K], get: Callable[[K], T]) -> list[T]:
-        """Return the games of a batch, in the order of `play`; `get` raises a `KeyError` for a game that is missing."""
-
+    @abstractmethod
     def key(self, game: T) -> K:
         """Return the key of a game."""
 
+    @abstractmethod
+    def read(self, batch: Batch[K], key: K, parsed: Any) -> T:
+        """Return a game of a batch from what `parse` gave; raise a `ValueError` if it is not of this run."""
+
+    @abstractmethod
     def play(self, batch: Batch[K], finished: Callable[[int], None] | None = None) -> list[T]:
         """Play a batch; `finished` is called with the number of games that have just ended."""
 
+    @abstractmethod
     def traces(self, games: Sequence[T]) -> Iterable[tuple[str, str]]:
         """Return agent and trace of each forfeit among games that were just played."""
+
+    @abstractmethod
+    def packed(self) -> Callable[[], Player[K, T]]:
+        """Return a function that makes the player in another process; raise a `ValueError` if it cannot be sent."""
+
+    def first(self, key: K) -> K:
+        """Return the key of a game in its batch; another attempt at a game has a key of its own."""
+        return key
+
+    def collect(self, batch: Batch[K], get: Callable[[K], T]) -> list[T]:
+        """Return the games of a batch, in the order of `play`; `get` raises a `KeyError` for a game that is missing."""
+        return [get(key) for key in batch.games]
 
     def unsound(
         self, games: Sequence[T], finished: Callable[[int], None] = lambda count: None
     ) -> Iterable[tuple[int, str]]:
-        """Return the numbers of games that do not replay, and why."""
+        """Return the numbers of games that do not replay, and why; none where `read` checks enough."""
+        return ()
 
-    def work(self) -> Work[Batch[K], list[T]]:
-        """Return the work of workers, who play batches in other processes; raise a `ValueError` if they cannot."""
+
+@dataclass(frozen=True)
+class BatchWork(Generic[K, T]):
+    """The common part of the batches of a run (`workers.Work`)."""
+
+    make: Callable[[], Player[K, T]]
+
+    def start(self) -> Callable[[Batch[K]], list[T]]:
+        """Make the player, which loads its agents."""
+        return self.make().play
 
 
 def _nothing(*arguments: Any) -> None:
@@ -113,62 +135,84 @@ class Tournament(Generic[K, T]):
 
     Attributes:
         player: plays them.
-        path: games.jsonl, which need not exist; None for a run that keeps nothing.
+        place: folder of the run, which the caller has locked; None for a run that keeps nothing.
+        settings: settings of the run when it is over.
+        resume: False deletes the run that the folder holds.
+        outdated: files that new games make wrong; deleted before the first of them.
         knows: returns False for games that the schedule cannot ask for; they are refused before any game is played.
         keep: gets games when they are in the file, those from before too.
         warn: gets a line for each thing left out, such as a torn line.
         workers: play the batches; None for this process. While the run lasts, the file has the batches in the order in
             which they were finished.
         progress: True to report on standard error.
-        before: called before the first game is played.
         each: gets each batch, its games, and True if they are new, in the order of the schedule.
         games: number of games so far.
         played: number of those that were not in the file.
     """
 
     player: Player[K, T]
-    path: Path | None = None
+    place: RunFolder | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    resume: bool = True
+    outdated: Collection[str] = ()
     knows: Callable[[K], bool] = lambda key: True
     keep: Callable[[Sequence[T]], None] = _nothing
     warn: Callable[[str], None] = _nothing
     workers: Workers | None = None
     progress: bool = False
-    before: Callable[[], None] = _nothing
     each: Callable[[Batch[K], list[T], bool], None] = _nothing
     games: int = 0
     played: int = 0
 
     def __post_init__(self) -> None:
-        self._work = None if self.workers is None else self.player.work()
-        self._log = None if self.path is None else ForfeitLog(self.path.parent)
+        self._work = None if self.workers is None else BatchWork(self.player.packed())
+        self.path = Path() if self.place is None else self.place.path / RECORDS
         self._found: dict[K, Any] = {}  # games of the file that were not asked for yet
         self._lines: dict[K, bytes] = {}  # all games of the file, in its order; b"" for a new one
         self._order: list[K] = []  # of the games that were asked for
-        self._clean = True
+        self._clean, self._secret, self._again = True, False, False  # again: the seed has been shown before
 
     def run(self, schedule: Schedule[K, T]) -> None:
         """Play all games of a schedule, or take them from the file.
 
         Raises:
-            RunError: the file holds a game that does not belong to the run.
+            RunError: the folder holds another run, or the file a game that does not belong to the run.
             RecordError: it has a line that was written like this, and cannot be read.
             ClusterError: workers could not play a batch; all others that were under way are in the file.
         """
-        if self.path is not None:
-            self._open(self.path)
-        try:
-            stage = next(schedule)
-            while True:
-                stage = schedule.send(self._played(stage))
-        except StopIteration:
-            pass
-        for key in self._found:
-            raise self._foreign(key, f"which does not ask for {key}")
-        if list(self._lines) != self._order:
-            self._rewrite(self._order)
+        self._begin()
+        ended: list[list[T]] | None = None
+        while (stage := _following(schedule, ended)) is not None:
+            there, missing = self._there(stage)
+            tell = partial(self._tell, deque(stage.batches), there, frozenset(missing))
+            total, more = (sum(len(batch.games) for batch in batches) for batches in (stage.batches, missing))
+            shown = self.progress and bool(missing and stage.label)
+            with show_progress(total, done=total - more, label=stage.label, shown=shown) as finished:
+                if self.workers is None or self._work is None or stage.here:
+                    for batch in missing:
+                        there[batch] = self._added(self.player.play(batch, finished))
+                        tell()
+                else:
+                    for batch, games in self.workers.completed(self._work, missing):
+                        for _, why in self.player.unsound(games):  # agents may have changed their process
+                            raise RunError(f"{batch}: a worker sent a game that does not replay: {why}")
+                        there[batch] = self._added(games)
+                        finished(len(batch.games))
+                        tell()
+            tell()
+            ended = [there[batch] for batch in stage.batches]
+            self._order += [self.player.key(game) for games in ended for game in games]
+        self.games = len(self._order)
+        self._end()
 
-    def _open(self, path: Path) -> None:
-        found, self._clean = read_sound(path, self.player.parse, self.warn)
+    def _begin(self) -> None:
+        """Write the settings, and read the games that are there."""
+        if self.place is None:
+            return
+        before = self.place.begin(self.settings, resume=self.resume) or {}
+        self._secret, self._again = COMMITMENT in self.settings, is_revealed(before)
+        self.place.write(covered(self.settings) if self._secret else self.settings)
+        found, self._clean = read_sound(self.path, self.player.parse, self.warn)
         for line, (key, parsed) in found:
             if self._lines.setdefault(key, line) != line:
                 raise self._foreign(key, f"where {key} ended otherwise before")
@@ -176,55 +220,49 @@ class Tournament(Generic[K, T]):
                 raise self._foreign(key, f"which has no {key}")
             self._found[key] = parsed
 
+    def _end(self) -> None:
+        """Put the games in order, and write the settings of a finished run, whose seed is no secret any more."""
+        for key in self._found:
+            raise self._foreign(key, f"which does not ask for {key}")
+        if list(self._lines) != self._order:
+            self._rewrite(self._order)
+        if self.place is not None:
+            self.place.write(finish(self.settings, {RECORDS: self.path.read_bytes()}))
+        if self._secret:
+            self.warn(revealed_line(self.settings["seed"]))
+
     def _foreign(self, key: K, why: str) -> RunError:
         number = 1 + list(self._lines).index(key)
         return RunError(f"{self.path}, game {number}: not of this run, {why}; {START_OVER}")
 
-    def _played(self, stage: Stage[K]) -> list[list[T]]:
-        """Return the games of each batch of a stage."""
+    def _there(self, stage: Stage[K]) -> tuple[dict[Batch[K], list[T]], list[Batch[K]]]:
+        """Return the games of batches that are in the file, and the other batches, for which there is room now."""
         there = self._taken(stage)
         missing = [batch for batch in stage.batches if batch not in there]
         self._make_room(missing)
         if known := [game for games in there.values() for game in games]:
             self.keep(known)  # a run that was killed between its file and the store has left the store behind
-        if missing and not self.played:
-            self.before()
-        waiting, new = deque(stage.batches), {*missing}
+        if missing and not self.played and self.place is not None:
+            if self._secret and self._again:
+                shown = "the seed was shown when this run was over, so it is no secret in the games that are added now"
+                self.warn(f"{self.place.path}: {shown}")
+            self.place.delete(*self.outdated)
+        return there, missing
 
-        def tell() -> None:
-            while waiting and waiting[0] in there:
-                batch = waiting.popleft()
-                self.each(batch, there[batch], batch in new)
+    def _added(self, games: list[T]) -> list[T]:
+        """Add new games to the file and the store."""
+        if self.place is not None:
+            log_forfeits(self.place.path, self.player.traces(games))
+            append(self.path, games)
+        self._lines.update((self.player.key(game), b"") for game in games)
+        self.played += len(games)
+        self.keep(games)
+        return games
 
-        total, more = (sum(len(one.games) for one in batches) for batches in (stage.batches, missing))
-        shown = self.progress and bool(missing and stage.label)
-        with show_progress(total, done=total - more, label=stage.label, shown=shown) as finished:
-            work = None if stage.here else self._work
-            parts: Iterable[Any] = missing
-            if self.workers is not None and work is not None:
-                parts = self.workers.completed(work, missing)
-            for part in parts:
-                if work is None:
-                    played, games = part, self.player.play(part, finished)
-                else:
-                    played, games = part
-                    for _, why in self.player.unsound(games):  # agents may have changed the process that they played in
-                        raise RunError(f"{played}: a worker sent a game that does not replay: {why}")
-                    finished(len(played.games))
-                if self._log is not None and self.path is not None:
-                    self._log.add(self.player.traces(games))
-                    append(self.path, games)
-                self._lines.update((self.player.key(game), b"") for game in games)
-                self.played += len(games)
-                self.keep(games)
-                there[played] = games
-                tell()
-        tell()
-        ordered = [there[batch] for batch in stage.batches]
-        keys = [self.player.key(game) for games in ordered for game in games]
-        self._order += keys
-        self.games += len(keys)
-        return ordered
+    def _tell(self, waiting: deque[Batch[K]], there: Mapping[Batch[K], list[T]], new: Collection[Batch[K]]) -> None:
+        while waiting and waiting[0] in there:
+            batch = waiting.popleft()
+            self.each(batch, there[batch], batch in new)
 
     def _taken(self, stage: Stage[K]) -> dict[Batch[K], list[T]]:
         """Return the games of the batches that are in the file as a whole, and that replay."""
@@ -265,13 +303,21 @@ class Tournament(Generic[K, T]):
 
     def _rewrite(self, keys: Sequence[K]) -> None:
         """Write the file anew with some of its games, in this order."""
-        if self.path is None:
+        if self.place is None:
             return
         lines = self._lines
         if self._clean:  # it has a line for each game
             lines = dict(zip(lines, self.path.read_bytes().split(b"\n"), strict=False))
         write_atomic(self.path, b"".join(lines[key] + b"\n" for key in keys))
         self._lines, self._clean = {key: lines[key] for key in keys}, True
+
+
+def _following(schedule: Schedule[K, T], ended: list[list[T]] | None) -> Stage[K] | None:
+    """Return the next stage of a schedule that gets the games of the last one, None at its end."""
+    try:
+        return next(schedule) if ended is None else schedule.send(ended)
+    except StopIteration:
+        return None
 
 
 def all_games(stages: Iterable[Stage[K]], games: list[T]) -> Schedule[K, T]:

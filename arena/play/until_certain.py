@@ -16,8 +16,7 @@ from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
 from cellgames.utils.errors import InputError
 
-from .chunks import batch_of
-from .match import both_seats, match_id
+from .match import batch_of, both_seats, match_id
 from .match_options import RoundRobinOptions
 from .tournament import Batch
 

@@ -7,7 +7,6 @@ objects travel pickled. The game is made there by its id, so it must be known in
 
 from __future__ import annotations
 
-import os
 import platform
 import tempfile
 from collections.abc import Callable, Mapping
@@ -28,22 +27,12 @@ from cellgames.utils.foreign_text import shown
 
 @dataclass(frozen=True)
 class _Sent:
-    """An agent that is sent.
-
-    Attributes:
-        name: name in records.
-        identity: here, "" for an unknown one.
-        spec: to load it by, "" for an object or a file.
-        file: file that its spec names.
-        content: content of the file.
-        object: the pickled agent.
-    """
+    """An agent that is sent: name, identity here ("" unknown), and its spec, a file with its content, or itself."""
 
     name: str
     identity: str
     spec: str = ""
-    file: AgentFile | None = None
-    content: bytes | None = None
+    file: tuple[AgentFile, bytes] | None = None
     object: bytes | None = None
 
 
@@ -107,7 +96,7 @@ def _packed(name: str, agent: str | AnyAgent, game: Game) -> _Sent:
             content = file.path.read_bytes()
         except OSError as error:
             raise ValueError(f"agent {shown(name)}: {file.path} cannot be read: {error.strerror}") from error
-        return _Sent(name, digest(content), file=file, content=content)
+        return _Sent(name, digest(content), file=(file, content))
     try:
         return _Sent(name, known, object=packed(agent))
     except Exception as error:  # whatever the parts of an agent raise
@@ -124,14 +113,15 @@ def _unpacked(sent: _Sent, game: Game) -> AnyAgent:
         # One that was typed at a prompt or in a script came by value, and has no source here.
         _compare(sent, identity(agent, game), unknown_is_fine=True)
         return agent
-    if sent.file is None or sent.content is None:
+    if sent.file is None:
         agent = load(sent.spec, game, name=sent.name)
         _compare(sent, identities({sent.name: sent.spec}, game)[sent.name])
         return agent
+    file, content = sent.file
     with tempfile.TemporaryDirectory(prefix="cellgames-") as folder:
-        path = os.path.join(folder, f"agent{sent.file.path.suffix}")
-        Path(path).write_bytes(sent.content)
-        agent = load(f"{sent.file.before}{path}{sent.file.after}", name=sent.name)
+        path = Path(folder, f"agent{file.path.suffix}")
+        path.write_bytes(content)
+        agent = load(f"{file.before}{path}{file.after}", name=sent.name)
         takes_states(agent, game)
         check: Callable[[Game], None] | None = getattr(agent, "check_game", None)
         if check is not None:  # reads the file

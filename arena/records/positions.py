@@ -77,6 +77,5 @@ def check_unfinished(game: Game, state: State) -> None:
     """Raise a `ValueError` that says how the game ended if the state, a batch of one, is a finished game."""
     if bool(state.done):
         ended = result(game, state)
-        ends = zip(game.info.players, ended.outcome, strict=True)
-        said = ", ".join(f"{player} {_ENDS[outcome]}" for player, outcome in ends)
+        said = ", ".join(f"{name} {_ENDS[end]}" for name, end in zip(game.info.players, ended.outcome, strict=True))
         raise ValueError(f"the game is over in this position: {said}, turn {ended.turns}; give an earlier one")

@@ -7,15 +7,17 @@ appended and synced, and a torn last line is dropped when the file is read. Read
 from __future__ import annotations
 
 import json
+import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.utils.errors import InputError, shown
-from cellgames.utils.files import PathLike, naming
+from cellgames.utils.files import PathLike, naming, write_atomic
 
 from .checksums import RecordError, check_finished, has_changed, has_checksum, sign
 from .variations import Variation, variations_data, variations_of
@@ -167,7 +169,7 @@ class Record:
             del data["pairing"]
         else:
             data["pairing"] = dict(vars(self.pairing))
-        for name in ("position", "summary", "seconds", "policies", "variations"):
+        for name in _OPTIONAL[1:]:
             if not data[name]:
                 del data[name]
         if self.variations:
@@ -193,33 +195,7 @@ class Record:
             data = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
             raise InputError("", "a JSON object", f"{shown(line)}: {error}") from None
-        optional = ("pairing", "position", "summary", "seconds", "policies", "variations")
-        top = JsonFields(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
-        result = JsonFields(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
-        forfeit = data["result"].get("forfeit")
-        pairing = data.get("pairing")
-        record = cls(
-            game=top.text("game"),
-            version=top.text("version"),
-            parameters=top.mapping("parameters"),
-            seed=top.integer("seed", -(1 << 63)),
-            agents=top.texts("agents"),
-            opening=top.integer("opening", 0),
-            moves=top.texts("moves"),
-            result=Result(
-                outcome=result.outcomes("outcome"),
-                scores=result.numbers("scores"),
-                turns=result.integer("turns", 0),
-                truncated=result.flag("truncated"),
-                forfeit=None if forfeit is None else forfeit_of(forfeit),
-            ),
-            pairing=None if pairing is None else _pairing(pairing),
-            position=top.text("position") if "position" in data else "",
-            summary=top.mapping("summary") if "summary" in data else {},
-            seconds=top.times("seconds") if "seconds" in data else (),
-            policies=top.policies("policies") if "policies" in data else (),
-            variations=variations_of(data["variations"]) if "variations" in data else (),
-        )
+        record = cls(**json_fields(data, "", _RECORD, optional=_OPTIONAL))
         record.check()
         return record
 
@@ -255,102 +231,48 @@ def _no_number(word: str) -> float:
     raise ValueError(f"{word} is not a number of JSON")
 
 
-def _pairing(data: Any) -> Pairing:
-    reader = JsonFields(data, "pairing.", needed=[f.name for f in fields(Pairing)])
-    return Pairing(reader.text("match"), reader.integer("opening", 0), reader.integers("seats"))
+# ---------------------------------------------------------------- kinds of values
 
 
-def forfeit_of(data: Any) -> Forfeit:
-    """Return the forfeit of a record's JSON; it raises what `Record.from_json` raises."""
-    reader = JsonFields(data, "result.forfeit.", needed=("seat", "reason"))
-    also = reader.integers("also") if "also" in data else ()
-    if len(reason := reader.text("reason")) > _MOST_REASON or not reason.isprintable():
-        raise InputError("result.forfeit.reason", f"a line of {_MOST_REASON} characters at most", shown(reason))
-    return Forfeit(reader.integer("seat", 0), reason, also)
+class Kind(NamedTuple):
+    """A kind of values of JSON: in words, as a test, and the conversion of those that pass it."""
+
+    expected: str
+    fits: Callable[[Any], bool]
+    convert: Callable[[Any], Any] = lambda value: value
+
+    def listed(self, expected: str, convert: Callable[[Any], Any] = lambda value: value) -> Kind:
+        """Return the kind of lists of such values, each converted."""
+        return Kind(
+            expected,
+            lambda values: isinstance(values, list) and all(map(self.fits, values)),
+            lambda values: tuple(map(convert, values)),
+        )
 
 
-class JsonFields:
-    """Values of a JSON object, each checked for its kind; a `ValueError` says what was expected.
+def json_fields(data: Any, prefix: str, kinds: Mapping[str, Kind], optional: Collection[str] = ()) -> dict[str, Any]:
+    """Return the values of a JSON object by name, each checked for its kind and converted; others are left out.
 
     Args:
-        data: Any JSON, to be an object with the needed names.
-        prefix: Prefix of the names in messages.
-        needed: Names that the object must have.
+        data: any JSON, to be an object.
+        prefix: prefix of the names in messages.
+        kinds: kinds of the values by name.
+        optional: names that the object may lack.
+
+    Raises:
+        ValueError: another value; the message says what was expected.
     """
-
-    def __init__(self, data: Any, prefix: str, needed: Iterable[str]) -> None:
-        if not isinstance(data, dict):
-            raise InputError(prefix[:-1], "a JSON object", shown(data))
-        if missing := [name for name in needed if name not in data]:
-            raise InputError("fields", ", ".join(prefix + name for name in missing), "none")
-        self._data, self._prefix = data, prefix
-
-    def _checked(self, name: str, fits: Callable[[Any], bool], expected: str) -> Any:
-        value = self._data[name]
-        if not fits(value):
-            raise InputError(f"{self._prefix}{name}", expected, shown(value))
-        return value
-
-    def _list(self, name: str, fits: Callable[[Any], bool], expected: str) -> list[Any]:
-        found = self._checked(name, lambda value: isinstance(value, list) and all(map(fits, value)), expected)
-        return list(found)
-
-    def text(self, name: str) -> str:
-        """Return a string."""
-        return str(self._checked(name, _is_text, "a string"))
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of strings."""
-        return tuple(self._list(name, _is_text, "a list of strings"))
-
-    def integer(self, name: str, low: int) -> int:
-        """Return an integer from `low` to 2^63 - 1."""
-        expected = f"a whole number from {low} to 2^63 - 1"
-        return int(self._checked(name, lambda value: _is_whole(value) and low <= value < 1 << 63, expected))
-
-    def integers(self, name: str) -> tuple[int, ...]:
-        """Return a list of integers."""
-        return tuple(self._list(name, _is_whole, "a list of whole numbers"))
-
-    def numbers(self, name: str) -> tuple[float, ...]:
-        """Return a list of finite numbers."""
-        return tuple(map(float, self._list(name, _is_number, "a list of numbers up to 1e100")))
-
-    def times(self, name: str) -> tuple[tuple[float, ...], ...]:
-        """Return a list of lists of seconds, numbers from 0."""
-
-        def fits(values: Any) -> bool:
-            return isinstance(values, list) and all(_is_number(value) and value >= 0 for value in values)
-
-        return tuple(tuple(map(float, values)) for values in self._list(name, fits, "a list of lists of seconds"))
-
-    def policies(self, name: str) -> tuple[dict[str, float] | None, ...]:
-        """Return a list of JSON objects with numbers from 0 to 1, or null."""
-
-        def fits(value: Any) -> bool:
-            chances = list(value.values()) if isinstance(value, dict) else [float(value is None)]
-            return all(_is_number(chance) and 0 <= chance <= 1 for chance in chances) and any(chances)
-
-        return tuple(self._list(name, fits, "a list of probabilities by action, or null"))
-
-    def flag(self, name: str) -> bool:
-        """Return a boolean."""
-        return bool(self._checked(name, lambda value: isinstance(value, bool), "true or false"))
-
-    def mapping(self, name: str) -> dict[str, Any]:
-        """Return a JSON object."""
-        found: dict[str, Any] = self._checked(name, lambda value: isinstance(value, dict), "a JSON object")
-        return found
-
-    def outcomes(self, name: str) -> tuple[Outcome, ...]:
-        """Return a list of outcomes."""
-        known = get_args(Outcome)
-        expected = f"a list of {', '.join(known)}"
-        return tuple(self._list(name, lambda value: _is_text(value) and value in known, expected))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+    if not isinstance(data, dict):
+        raise InputError(prefix[:-1], "a JSON object", shown(data))
+    if missing := [name for name in kinds if name not in data and name not in optional]:
+        raise InputError("fields", ", ".join(prefix + name for name in missing), "none")
+    found = {}
+    for name, kind in kinds.items():
+        if name in data:
+            if not kind.fits(data[name]):
+                raise InputError(f"{prefix}{name}", kind.expected, shown(data[name]))
+            found[name] = kind.convert(data[name])
+    return found
 
 
 def _is_whole(value: object) -> bool:
@@ -359,6 +281,68 @@ def _is_whole(value: object) -> bool:
 
 def _is_number(value: Any) -> bool:
     return (_is_whole(value) or isinstance(value, float)) and abs(value) <= _MOST_NUMBER  # not NaN either
+
+
+def _is_policy(value: Any) -> bool:
+    chances = list(value.values()) if isinstance(value, dict) else [float(value is None)]
+    return all(_is_number(chance) and 0 <= chance <= 1 for chance in chances) and any(chances)
+
+
+def whole(low: int) -> Kind:
+    """Return the kind of integers from `low` to 2^63 - 1."""
+    return Kind(f"a whole number from {low} to 2^63 - 1", lambda value: _is_whole(value) and low <= value < 1 << 63)
+
+
+def one_of(values: Sequence[str]) -> Kind:
+    """Return the kind of some texts."""
+    return Kind(f"one of {', '.join(values)}", lambda value: isinstance(value, str) and value in values)
+
+
+TEXT = Kind("a string", lambda value: isinstance(value, str))
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+INTEGERS = Kind("", _is_whole).listed("a list of whole numbers")
+_TEXTS = TEXT.listed("a list of strings")
+_MAPPING = Kind("a JSON object", lambda value: isinstance(value, dict))
+_SECONDS = Kind("", lambda value: _is_number(value) and value >= 0).listed("a list of seconds", float)
+_ANY = Kind("", lambda value: True)
+
+
+def forfeit_of(data: Any) -> Forfeit:
+    """Return the forfeit of a record's JSON; it raises what `Record.from_json` raises."""
+    kinds = {"seat": whole(0), "reason": TEXT, "also": INTEGERS}
+    found = Forfeit(**json_fields(data, "result.forfeit.", kinds, optional=["also"]))
+    if len(found.reason) > _MOST_REASON or not found.reason.isprintable():
+        raise InputError("result.forfeit.reason", f"a line of {_MOST_REASON} characters at most", shown(found.reason))
+    return found
+
+
+_PAIRING = {"match": TEXT, "opening": whole(0), "seats": INTEGERS}
+_RESULT = {
+    "outcome": one_of(get_args(Outcome)).listed(f"a list of {', '.join(get_args(Outcome))}"),
+    "scores": Kind("", _is_number).listed("a list of numbers up to 1e100", float),
+    "turns": whole(0),
+    "truncated": FLAG,
+    "forfeit": _ANY._replace(convert=lambda data: None if data is None else forfeit_of(data)),
+}
+_RECORD = {
+    "result": _ANY._replace(convert=lambda data: Result(**json_fields(data, "result.", _RESULT, optional=["forfeit"]))),
+    "game": TEXT,
+    "version": TEXT,
+    "parameters": _MAPPING,
+    "seed": whole(-(1 << 63)),
+    "agents": _TEXTS,
+    "opening": whole(0),
+    "moves": _TEXTS,
+    "pairing": _ANY._replace(
+        convert=lambda data: None if data is None else Pairing(**json_fields(data, "pairing.", _PAIRING))
+    ),
+    "position": TEXT,
+    "summary": _MAPPING,
+    "seconds": _SECONDS.listed("a list of lists of seconds", _SECONDS.convert),
+    "policies": Kind("", _is_policy).listed("a list of probabilities by action, or null"),
+    "variations": _ANY._replace(convert=variations_of),
+}
+_OPTIONAL = ("pairing", "position", "summary", "seconds", "policies", "variations")
 
 
 # ---------------------------------------------------------------- files
@@ -494,3 +478,38 @@ def append(path: PathLike, records: Iterable[Line]) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+
+
+FORFEIT_LOG = "forfeits.log"
+
+_MOST = 20  # errors of one agent that are kept
+
+_LOGGER = logging.getLogger("cellgames.forfeits")  # `--debug` shows it
+
+
+def traces_of(records: Iterable[Record]) -> list[tuple[str, str]]:
+    """Return agent and trace of each forfeit among games that were just played."""
+    forfeits = ((record.agents, record.result.forfeit) for record in records)
+    return [
+        (agents[forfeit.seat], forfeit.trace) for agents, forfeit in forfeits if forfeit is not None and forfeit.trace
+    ]
+
+
+def log_forfeits(folder: Path, traces: Iterable[tuple[str, str]]) -> None:
+    """Add traces by agent to the log of a run; those that are there already, or too many of one agent, change nothing.
+
+    Records keep the reasons only. The log has no times and is sorted, so that runs which were stopped and continued
+    have the same one. The file exists if an agent raised an error.
+    """
+    new = {f"{agent}\n" + "\n".join(f"  {line}" for line in trace.splitlines()) for agent, trace in traces}
+    if not new:
+        return
+    path = folder / FORFEIT_LOG
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    before = {entry.rstrip("\n") for entry in text.split("\n\n") if entry.strip()}
+    for entry in sorted(new - before):
+        _LOGGER.debug("a game was forfeited by %s", entry)
+    groups = groupby(sorted(before | new), key=lambda entry: entry.partition("\n")[0])
+    kept = [entry for _, own in groups for entry in islice(own, _MOST)]
+    if {*kept} != before:
+        write_atomic(path, "\n\n".join(kept) + "\n")

@@ -11,13 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, zip_longest
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from cellgames.agents.play_loop import parse_move, parse_moves
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
+from cellgames.envs.core.drawing import Picture
+from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import make
+from cellgames.utils.animations import save_animation
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import clipped, shown
@@ -150,7 +155,7 @@ def animate(
 ) -> None:
     """Save the game as a GIF or an MP4, one frame a position; the last one stays longer.
 
-    A step may have several frames (`Game.frames`), as when Life runs; `films.save_film` says how long they show.
+    A step may have several frames (`Game.frames`), as when Life runs; `save_film` says how long they show.
     With `progress`, what takes more than two seconds shows its progress on standard error.
 
     Raises:
@@ -158,8 +163,6 @@ def animate(
         ValueError: Another suffix than .gif and .mp4.
         ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
     """
-    from .films import save_film
-
     game, states = game_of(record), replay(record)
     steps = [[game.draw(states[0])]]
     with show_progress(len(states) - 1, label="play again", unit="moves", shown=progress, after_s=2.0) as advance:
@@ -369,3 +372,34 @@ def _first(game: Game[S], records: Sequence[Record], env_ids: list[int], message
     return (
         type(states[0]).cat(states) if states else game.init(torch.empty(0, dtype=torch.int64, device="cpu"))
     ), there
+
+
+_FRAME_SPEED = 5  # pictures within a step in the time of one position
+
+
+def save_film(
+    steps: Sequence[Sequence[Picture]],
+    path: PathLike,
+    *,
+    scale: float = 1.0,
+    frame_ms: int,
+    last_ms: int,
+    progress: bool = False,
+) -> None:
+    """Save pictures as an animation; where a step has several of them, they take a fifth of a frame's time each.
+
+    The file's suffix says which kind, `scale` is in pixels a unit of the pictures, and times are in milliseconds.
+
+    Raises:
+        ValueError: Another suffix than .gif and .mp4.
+        ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
+    """
+    hold = _FRAME_SPEED if any(len(pictures) > 1 for pictures in steps) else 1
+
+    def frames() -> Iterator[npt.NDArray[np.uint8]]:
+        for pictures in steps:
+            for picture in pictures:
+                yield from [to_rgb(picture, scale)] * (hold if len(pictures) == 1 else 1)
+
+    total = sum(hold if len(pictures) == 1 else len(pictures) for pictures in steps) if progress else 0
+    save_animation(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms, total=total)

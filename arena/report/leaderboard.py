@@ -31,9 +31,8 @@ import numpy as np
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Setting, Source, Store
 from cellgames.arena.stats.alike import Alike, alike
-from cellgames.arena.stats.cycles import Cycle
 from cellgames.arena.stats.deviation import DeviationRatings, deviation_ratings
-from cellgames.arena.stats.payoffs import NashAverage, Payoffs, nash
+from cellgames.arena.stats.payoffs import Cycle, NashAverage, Payoffs, nash
 from cellgames.arena.stats.tables import Standing, Tables, make_tables
 from cellgames.envs import registry
 from cellgames.envs.titles import setting_title
@@ -47,12 +46,7 @@ from cellgames.utils.report.model import Part, Report, Table
 from cellgames.utils.report.text import escape
 
 from .payoff_sections import cycles_data
-from .rating_tables import (
-    notes,
-    rating_columns,
-    side_columns,
-    tables_data,
-)
+from .rating_tables import notes, rating_columns, side_columns, tables_data
 from .run_report import sections, tables_of
 
 T = TypeVar("T")
@@ -213,11 +207,14 @@ def leaderboards(
             raise InputError(title(setting.game, setting.parameters), expected, len(there), "choose some with --agents")
         if labelled:
             games = alike(numbers, labelled)
-            zero, note = _anchor(anchor, games.games if isinstance(games, Alike) else [(one, 1) for one in games])
+            zero, said = _anchor(anchor, games.games if isinstance(games, Alike) else [(one, 1) for one in games])
             # Each resample takes time by the square of the agents and more, so many agents get fewer of them.
             fewer = min(resamples, max(50, resamples * _MANY_AGENTS**2 // max(1, len(there)) ** 2))
             versions = tuple(sorted({record.version for record in labelled.values()}))
-            boards.append(_board(setting, games, versions, zero, note, fewer, seed))
+            if len(versions) > 1:
+                said.append(f"Games of several versions of cellgames count here: {', '.join(versions)}.")
+            made = make_tables(games, anchor=zero, resamples=fewer, seed=seed)
+            boards.append(Leaderboard(setting.game, setting.parameters, versions, made, (*said, *notes(made))))
     if anchor is not None and boards and anchor not in seen:
         raise InputError("anchor", f"one of the agents ({listed(sorted(seen))})", shown(anchor))
     return sorted(boards, key=lambda board: (-board.tables.games, board.title))
@@ -279,41 +276,19 @@ def _short(identity: str, length: int) -> str:
     return identity if "." in identity else identity[:length]
 
 
-def _anchor(anchor: str | None, records: Sequence[tuple[Record, int]]) -> tuple[str | None, str]:
-    """Return the agent whose rating is 0 in these games, and a note on it."""
-    wanted = anchor or ANCHOR
-    games = Counter[str]()
+def _anchor(anchor: str | None, records: Sequence[tuple[Record, int]]) -> tuple[str | None, list[str]]:
+    """Return the agent whose rating is 0 in these games, and notes on it."""
+    wanted, games = anchor or ANCHOR, Counter[str]()
     for record, number in records:
         for name in record.agents:
             games[name] += number
     known = sorted((name for name in games if wanted in (name, name.rpartition("@")[0])), key=lambda n: (-games[n], n))
+    said = []
     if len(known) > 1:
-        return known[0], f"{wanted} has had several identities: {', '.join(known)}; {known[0]} is at 0."
-    if known or anchor is None:
-        return (known[0] if known else None), ""
-    return None, f"{anchor} has not played here, so the mean of all agents is 0: not to be compared with other tables."
-
-
-def _board(
-    setting: Setting,
-    records: Sequence[Record] | Alike,
-    versions: tuple[str, ...],
-    anchor: str | None,
-    note: str,
-    resamples: int,
-    seed: int,
-) -> Leaderboard:
-    made = make_tables(records, anchor=anchor, resamples=resamples, seed=seed)
-    found = [note] if note else []
-    if len(versions) > 1:
-        found.append(f"Games of several versions of cellgames count here: {', '.join(versions)}.")
-    return Leaderboard(
-        game=setting.game,
-        parameters=setting.parameters,
-        versions=versions,
-        tables=made,
-        notes=(*found, *notes(made)),
-    )
+        said.append(f"{wanted} has had several identities: {', '.join(known)}; {known[0]} is at 0.")
+    elif anchor is not None and not known:
+        said.append(f"{anchor} has not played here, so the mean of all is 0: not to be compared with other tables.")
+    return (known[0] if known else None), said
 
 
 def _if_installed(make: Callable[[], T]) -> T | None:
@@ -331,18 +306,14 @@ def title(game: str, parameters: Mapping[str, Any]) -> str:
 
 def _nearest(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the id under which fewest parameters differ from the defaults, and those parameters."""
-    registered = registry.REGISTRY.get(game)
-    if registered is None:
+    if (registered := registry.REGISTRY.get(game)) is None:
         return game, dict(parameters)
-    found = []
-    for spec in registry.REGISTRY.values():
-        if spec.plugin.id == registered.plugin.id:
-            different = {
-                name: value
-                for name, value in parameters.items()
-                if name not in spec.defaults or not _same(spec.defaults[name], value)
-            }
-            found.append((spec.id, different))
+    nothing = object()
+    found = (
+        (spec.id, {name: x for name, x in parameters.items() if not _same(spec.defaults.get(name, nothing), x)})
+        for spec in registry.REGISTRY.values()
+        if spec.plugin.id == registered.plugin.id
+    )
     return min(found, key=lambda pair: (len(pair[1]), pair[0] != game))
 
 
@@ -394,14 +365,13 @@ def write_leaderboards(
     Raises:
         RunError: The folder holds something else.
     """
-    folder = Path(folder)
+    folder, pages = Path(folder), []
     folder.mkdir(parents=True, exist_ok=True)
     RunFolder(folder, RunKind("leaderboard", DATA)).refuse_foreign()
-    pages = []
     for board in boards:
-        report = _report(board)
-        write_report(folder / folder_name(board), report, warn)
-        pages.append(folder / folder_name(board) / report.page_file)
+        report, own = _report(board), folder / folder_name(board)
+        write_report(own, report, warn)
+        pages.append(own / report.page_file)
     rows = [(b.title, b.tables.games, len(b.tables.agents), b.standings[0].agent) for b in boards]
     links = [f"- [{escape(b.title)}]({folder_name(b)}/{page.name})" for b, page in zip(boards, pages, strict=True)]
     overview = Table("", ("game", "games", "agents", "best"), rows, text=("game", "best"))
@@ -412,15 +382,10 @@ def write_leaderboards(
 
 def _report(board: Leaderboard) -> Report:
     """Return the report of one leaderboard."""
-    tables = board.tables
+    tables, players, columns = board.tables, board.players, board.columns
     parameters = ", ".join(f"{name}={value}" for name, value in board.parameters.items())
-    about = (
-        f"{parameters}. {tables.games} games, {tables.distinct} different, by cellgames {', '.join(board.versions)}."
-    )
-    parts: tuple[Part, ...] = (
-        escape(about),
-        *sections(tables, board.players, board.columns, map(escape, board.notes), simultaneous=True),
-    )
-    files = tables_of(tables, board.players, board.columns)
-    subject = setting_title(board.game, board.parameters)
+    played = f"{tables.games} games, {tables.distinct} different, by cellgames {', '.join(board.versions)}"
+    parts: list[Part] = [escape(f"{parameters}. {played}.")]
+    parts += sections(tables, players, columns, map(escape, board.notes), simultaneous=True)
+    files, subject = tables_of(tables, players, columns), setting_title(board.game, board.parameters)
     return Report(f"Leaderboard: {escape(board.title)}", parts, more_tables=files, subject=subject)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cellgames.arena.stats.cycles import Cycle
 from cellgames.arena.stats.deviation import DeviationRatings
-from cellgames.arena.stats.payoffs import FloatArray, NashAverage, Payoffs
+from cellgames.arena.stats.payoffs import Cycle, FloatArray, NashAverage, Payoffs
 from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
 from cellgames.utils.report.model import Part, Section, Table
 from cellgames.utils.report.text import escape, rounded
@@ -33,7 +32,8 @@ def payoff_section(payoffs: Payoffs) -> Section:
         rows = [k for k in _by_share(average) if not np.isnan(average.rating[k])]
         parts += [*_nash_text(payoffs, average), people_table(_nash_columns(average, payoffs.level), rows)]
     if (rated := _deviation_or_none(payoffs)) is not None:
-        parts += [_DEVIATION, _deviation_table(rated, payoffs.level)]
+        order = sorted(np.flatnonzero(~np.isnan(rated.rating)), key=lambda k: (-round(float(rated.rating[k]), 6), k))
+        parts += [_DEVIATION, people_table(_deviation_columns(rated, payoffs.level), list(map(int, order)))]
     parts += _cycles_text(payoffs)
     return Section("Nash averaging, deviation ratings and cycles", parts)
 
@@ -52,12 +52,6 @@ def _deviation_columns(found: DeviationRatings, level: float = 0.95) -> list[Col
         Column("low", lambda k: float(found.low[k]), kept=".6f"),
         Column("high", lambda k: float(found.high[k]), kept=".6f"),
     ]
-
-
-def _deviation_table(found: DeviationRatings, level: float) -> Table:
-    """Return deviation ratings for people, best first."""
-    order = sorted(np.flatnonzero(~np.isnan(found.rating)), key=lambda k: (-round(float(found.rating[k]), 6), k))
-    return people_table(_deviation_columns(found, level), [int(k) for k in order])
 
 
 def _deviation_or_none(payoffs: Payoffs) -> DeviationRatings | None:
@@ -85,15 +79,10 @@ def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
             "nash": [row_data(columns, k) for k in range(len(average.agents))],
             "left_out": list(average.left_out),
         }
-    found["deviation"] = _deviation_data(_deviation_or_none(payoffs))
-    return {**found, "cycles": cycles_data(payoffs.rings)}
-
-
-def _deviation_data(found: DeviationRatings | None) -> list[dict[str, Any]] | None:
-    if found is None:
-        return None
-    columns = _deviation_columns(found)
-    return [row_data(columns, k) for k in range(len(found.agents))]
+    if (rated := _deviation_or_none(payoffs)) is None:
+        return {**found, "deviation": None, "cycles": cycles_data(payoffs.rings)}
+    deviation = [row_data(_deviation_columns(rated), k) for k in range(len(rated.agents))]
+    return {**found, "deviation": deviation, "cycles": cycles_data(payoffs.rings)}
 
 
 def _nash_columns(average: NashAverage, level: float) -> list[Column[int]]:

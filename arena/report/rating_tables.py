@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.stats.tables import Forfeits, Standing, Tables, Tally, Thinking
 from cellgames.utils.report.columns import Column, people_table, row_data
 from cellgames.utils.report.model import Plot, Table
-from cellgames.utils.report.plots import shorten
+from cellgames.utils.report.plots import COLOURS, FAINT, INK, draw_title, heat_map, remove_frame, shorten
 from cellgames.utils.report.text import percent, rounded
 
 if TYPE_CHECKING:
@@ -106,15 +108,16 @@ def pairs_met(tables: Tables) -> list[Pair]:
 
 def cross_columns(tables: Tables) -> list[Column[str]]:
     """Return the columns of a cross table, whose rows are agents: the score against each, for people with counts."""
+    columns: list[Column[str]] = [Column("agent", str, "agent")]
+    shown = Column[Tally]("", lambda tally: f"{percent(tally.score)} ({_counts(tally)})", "", "s")
+    for opponent in tables.agents:
+        met = partial(_met, tables, opponent)
+        columns += [TALLY[4].of(met, name=opponent, label=""), shown.of(met, label=opponent)]
+    return columns
 
-    def column(opponent: str) -> tuple[Column[str], Column[str]]:
-        def met(agent: str) -> Tally | None:
-            return tables.cross.get((agent, opponent))
 
-        shown = Column[Tally]("", lambda tally: f"{percent(tally.score)} ({_counts(tally)})", opponent, "s")
-        return Column[Tally](opponent, lambda tally: tally.score).of(met), shown.of(met)
-
-    return [Column("agent", str, "agent"), *(one for agent in tables.agents for one in column(agent))]
+def _met(tables: Tables, opponent: str, agent: str) -> Tally | None:
+    return tables.cross.get((agent, opponent))
 
 
 def seat_table(tables: Tables, players: Sequence[str]) -> Table:
@@ -123,23 +126,24 @@ def seat_table(tables: Tables, players: Sequence[str]) -> Table:
     if tables.by_score:
         columns: list[Column[int]] = [Column("", lambda seat: players[seat], "seat")]
         columns += [column.of(lambda seat: tables.seats[seat]) for column in FINISH[1:]]
-        columns += [place.of(_sat(tables, name), label=f"{name}: place") for name in tables.agents]
+        for name in tables.agents:
+            columns.append(place.of(partial(_sat, tables, name), label=f"{name}: place"))
         return people_table(columns, range(len(players)))
     sides: list[tuple[str, Sequence[Tally]]] = [("all", tables.seats)]
     sides += [(a, [tables.agent_seats[a, seat] for seat in range(len(players))]) for a in tables.agents]
     heads: list[Column[tuple[str, Sequence[Tally]]]] = [Column("", lambda side: side[0], "agent")]
     counts = Column[Tally]("", _counts, "W-D-L", "s")
     for seat, player in enumerate(players):
-        heads += [score.of(_at(seat), label=f"as {player}, score %"), counts.of(_at(seat))]
+        heads += [score.of(partial(_at, seat), label=f"as {player}, score %"), counts.of(partial(_at, seat))]
     return people_table(heads, sides)
 
 
-def _sat(tables: Tables, agent: str) -> Callable[[int], Tally | None]:
-    return lambda seat: tables.agent_seats.get((agent, seat))
+def _sat(tables: Tables, agent: str, seat: int) -> Tally | None:
+    return tables.agent_seats.get((agent, seat))
 
 
-def _at(seat: int) -> Callable[[tuple[str, Sequence[Tally]]], Tally]:
-    return lambda side: side[1][seat]
+def _at(seat: int, side: tuple[str, Sequence[Tally]]) -> Tally:
+    return side[1][seat]
 
 
 def _counts(tally: Tally) -> str:
@@ -160,8 +164,6 @@ def ratings_plot(tables: Tables) -> Plot:
     """Return a plot of the ratings with their intervals."""
 
     def draw(figure: Figure) -> None:
-        from .rating_plots import Bar, draw_ratings
-
         rated = tables.ratings
         bars = [
             Bar(line.agent, line.elo, *(line.elo if bound is None else bound for bound in (line.low, line.high)))
@@ -213,16 +215,12 @@ def notes(tables: Tables) -> list[str]:
             "Places are those of the final scores; equal scores share the mean of their places. The mean over all "
             f"seats is {(seats + 1) / 2:g}.",
         ]
-        if len(tables.agents) < seats:
-            found.append(
-                "Agents have several seats in a game; how their own seats finish against each other is not rated."
-            )
+        several = "Agents have several seats in a game; how their own seats finish against each other is not rated."
+        found += [several] * (len(tables.agents) < seats)
         ends = "finished ahead of all others in every game", "finished behind all others in every game"
     else:
-        found = [
-            f"{scale} The intervals come from resampling openings, since the two games of an opening are not "
-            "independent."
-        ]
+        why = "since the two games of an opening are not independent"
+        found = [f"{scale} The intervals come from resampling openings, {why}."]
         ends = "won every game", "lost every game"
     for share, end, word in zip((1, 0), ends, ("better", "worse"), strict=True):
         if names := [line.agent for line in tables.standings if line.tally.score == share]:
@@ -254,14 +252,11 @@ def forfeit_notes(forfeits: Mapping[str, Forfeits], *, several: bool = False, vo
     """
     if not forfeits:
         return []
-    rule = (
-        "A game in which an agent failed counts for nothing; who resigned or ran out of time lost."
-        if void
-        else "A forfeited game stops; who failed is behind all others, who are not compared with each other."
-        if several
-        else "A forfeited game is a loss, in the ratings too."
-    )
-    found = []
+    found, rule = [], "A forfeited game is a loss, in the ratings too."
+    if several:
+        rule = "A forfeited game stops; who failed is behind all others, who are not compared with each other."
+    if void:
+        rule = "A game in which an agent failed counts for nothing; who resigned or ran out of time lost."
     for agent, own in forfeits.items():
         games = "one game" if own.games == 1 else f"{own.games} games"
         if own.on_time == own.games:
@@ -269,13 +264,10 @@ def forfeit_notes(forfeits: Mapping[str, Forfeits], *, several: bool = False, vo
         elif own.kinds.get("resignation", 0) == own.games:
             found.append(f"{agent} resigned {games}.")
         else:
-            counted = f" ({_kinds(own)})" if len(own.kinds) > 1 else ""
+            counted = f" ({_kinds(own.kinds)})" if len(own.kinds) > 1 else ""
             others = ""
             if own.failures and not several and own.others:
-                ended = ", ".join(
-                    f"{number} {outcome}{'' if number == 1 else 'es' if outcome == 'loss' else 's'}"
-                    for outcome, number in sorted(own.others.items(), reverse=True)
-                )
+                ended = _counted(sorted(own.others.items(), reverse=True))
                 others = f"; the games without a failure: {ended}"
             sat = f" of {own.sat}" if own.sat else ""
             found.append(f"{agent} forfeited {games}{sat}{counted}: {own.reason}{others}")
@@ -285,20 +277,21 @@ def forfeit_notes(forfeits: Mapping[str, Forfeits], *, several: bool = False, vo
 def failure_headline(forfeits: Mapping[str, Forfeits]) -> str:
     """Return a sentence on agents that failed in more than a tenth of their games, "" if none did."""
     many = [
-        f"{agent} failed in {own.failures} of its {own.sat} games ({_kinds(own)})"
+        f"{agent} failed in {own.failures} of its {own.sat} games ({_kinds(own.kinds)})"
         for agent, own in forfeits.items()
         if 10 * own.failures > own.sat > 0
     ]
     return f"These scores tell of failures more than of play: {'; '.join(many)}." if many else ""
 
 
-def _kinds(forfeits: Forfeits) -> str:
+def _kinds(kinds: Mapping[str, int]) -> str:
     """Return counts such as "3 invalid answers, 2 crashes", the most frequent kind first."""
-    plurals = {"crash": "crashes", "loss on time": "losses on time"}
-    return ", ".join(
-        f"{number} {kind if number == 1 else plurals.get(kind, f'{kind}s')}"
-        for kind, number in sorted(forfeits.kinds.items(), key=lambda item: (-item[1], item[0]))
-    )
+    return _counted(sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _counted(numbers: Iterable[tuple[str, int]]) -> str:
+    plurals = {"crash": "crashes", "loss": "losses", "loss on time": "losses on time"}
+    return ", ".join(f"{count} {kind if count == 1 else plurals.get(kind, f'{kind}s')}" for kind, count in numbers)
 
 
 def thinking_notes(thinking: Mapping[str, Thinking]) -> list[str]:
@@ -307,3 +300,52 @@ def thinking_notes(thinking: Mapping[str, Thinking]) -> list[str]:
         f"{agent} thought for {own.median:.4f} s a move (the median), {own.worst:.4f} s at most."
         for agent, own in thinking.items()
     ]
+
+
+class Bar(NamedTuple):
+    """A rating with the bounds of its interval."""
+
+    name: str
+    elo: float
+    low: float
+    high: float
+
+
+def draw_ratings(figure: Figure, bars: Sequence[Bar], axis: str, title: str = "Ratings", marked: str = "") -> None:
+    """Draw ratings, the first on top, each with its interval; the one named `marked` in another colour."""
+    names = [shorten(bar.name, 34) for bar in bars]
+    label = 0.35 + 0.085 * max(map(len, names))  # inches for the names
+    width, height = label + 5.6, 1.15 + 0.36 * len(bars)
+    figure.set_size_inches(width, height)
+    axes = figure.add_axes((label / width, 0.62 / height, (width - label - 0.3) / width, (height - 1.05) / height))
+    remove_frame(axes)
+    for place, bar in enumerate(bars):
+        colour = COLOURS[1] if bar.name == marked else COLOURS[0]
+        axes.plot([bar.low, bar.high], [place] * 2, color=colour, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
+        axes.plot(bar.elo, place, "o", color=colour, markersize=7)
+        style: dict[str, Any] = {
+            "textcoords": "offset points",
+            "ha": "center",
+            "va": "bottom",
+            "fontsize": 8.5,
+            "color": INK,
+        }
+        axes.annotate(f"{bar.elo:+.0f}".replace("-", "\N{MINUS SIGN}"), (bar.elo, place), (0, 6), **style)
+    axes.set_yticks(range(len(bars)), names, fontsize=10)
+    axes.set_ylim(len(bars) - 0.45, -0.75)
+    axes.margins(x=0.08)
+    axes.grid(axis="x", color=FAINT, linewidth=0.6, alpha=0.6)
+    axes.set_axisbelow(True)
+    axes.set_xlabel(axis, fontsize=9, color=INK)
+    draw_title(figure, title)
+
+
+def draw_cross_table(figure: Figure, tables: Tables) -> None:
+    """Draw the cross table as a heat map, best agents first."""
+    title, counts = "Score of the row against the column", "wins-draws-losses"
+    if tables.by_score:
+        title, counts = "Row finishes ahead of column", "ahead-level-behind"
+    met = [[tables.cross.get((a, b)) for b in tables.agents] for a in tables.agents]
+    scores = [[math.nan if tally is None else tally.score for tally in row] for row in met]
+    below = [["" if t is None else f"{t.wins}-{t.draws}-{t.losses}" for t in row] for row in met]
+    heat_map(figure, tables.agents, scores, below, title, counts)

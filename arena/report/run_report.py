@@ -7,7 +7,8 @@ fixed order, rounded numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Standing, Tables
@@ -21,6 +22,7 @@ from .rating_tables import (
     AHEAD,
     SCORES,
     cross_columns,
+    draw_cross_table,
     failure_headline,
     notes,
     pair_columns,
@@ -33,30 +35,11 @@ from .rating_tables import (
     tables_data,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-FREE_FOR_ALL_FILES = (
-    "ratings.json",
-    "ratings.csv",
-    "cross_table.csv",
-    "deviation_ratings.csv",
-    "seats.csv",
-    "report.md",
-    "ratings.png",
-    "cross_table.png",
-    "cycles.png",
+REPORT_FILES = (
+    *("ratings.json", "ratings.csv", "cross_table.csv", "pairs.csv", "deviation_ratings.csv", "seats.csv", "order.csv"),
+    *("report.md", "ratings.png", "cross_table.png", "cycles.png"),
 )
-"""Files that the report of free-for-all games may have; cycles.png is of earlier versions."""
-
-ROUND_ROBIN_FILES = (
-    *FREE_FOR_ALL_FILES[:3],
-    "pairs.csv",
-    *FREE_FOR_ALL_FILES[3:5],
-    "order.csv",
-    *FREE_FOR_ALL_FILES[5:],
-)
-"""Files that the report of a round robin may have; order.csv where it was played until the order was certain."""
+"""Files that the report of a run may have; cycles.png is of earlier versions."""
 
 
 def run_report(
@@ -80,23 +63,20 @@ def run_report(
     """
     columns = rating_columns(tables, side_columns(tables))
     told = map(escape, [*notes(tables), *costs])
+    games = (
+        "`games.jsonl` holds every game. `cellgames replay games.jsonl` plays them again and compares the results; "
+        "`cellgames replay games.jsonl --record 1 --show` shows one."
+    )
     parts: list[Part] = [
         *filter(None, [escape(failure_headline(tables.forfeits))]),
         f"{_settings(run, len(players))} {tables.distinct} of {tables.games} games differ.",
         *sections(tables, players, columns, told, simultaneous=simultaneous),
+        Section("The games", (games,)),
     ]
-    parts.append(
-        Section(
-            "The games",
-            (
-                "`games.jsonl` holds every game. `cellgames replay games.jsonl` plays them again and compares "
-                "the results; `cellgames replay games.jsonl --record 1 --show` shows one.",
-            ),
-        )
-    )
     files = tables_of(tables, players, columns)
     if order is not None:
-        parts.append(order_section(order, tables.games))
+        told_order = (escape(order_text(order, tables.games)), order_table(order), _COLUMNS_OF_ORDER)
+        parts.append(Section("Is the order certain?", told_order))
         files.append(csv_table("order", _ORDER, order))
     data = {
         "run": dict(run),
@@ -126,10 +106,11 @@ def sections(
     by_score = tables.by_score
     cross = "Who finishes ahead of whom" if by_score else "Cross table"
     line = "" if by_score else escape(seats_line(tables, players, simultaneous=simultaneous))
+    plot = Plot("cross_table", "", partial(draw_cross_table, tables=tables), cross)
     payoffs = [payoff_section(tables.payoffs)] if len(tables.payoffs.agents) > 2 else []
     return [
         Section("Ratings", (people_table(columns, tables.standings), *notes, ratings_plot(tables))),
-        Section(cross, (AHEAD if by_score else SCORES, cross_table(tables), _cross_plot(tables, cross))),
+        Section(cross, (AHEAD if by_score else SCORES, cross_table(tables), plot)),
         *payoffs,
         Section("Seats", (line, seat_table(tables, players))),
     ]
@@ -155,15 +136,6 @@ def ratings_table(tables: Tables) -> Table:
 def cross_table(tables: Tables) -> Table:
     """Return the score of each agent against each other in percent, with the three counts."""
     return people_table(cross_columns(tables), tables.agents)
-
-
-def _cross_plot(tables: Tables, alt: str) -> Plot:
-    def draw(figure: Figure) -> None:
-        from .rating_plots import draw_cross_table
-
-        draw_cross_table(figure, tables)
-
-    return Plot("cross_table", "", draw, alt)
 
 
 def _settings(run: Mapping[str, Any], seats: int) -> str:
@@ -197,6 +169,12 @@ _ORDER: tuple[Column[Adjacency], ...] = (
 )
 
 
+_COLUMNS_OF_ORDER = (
+    "`z` is the lead in standard errors, `needed` what it must be to be certain however often one looks; `games` are "
+    "those of the two, and games with others count, too."
+)
+
+
 def order_table(order: Sequence[Adjacency]) -> Table:
     """Return a row for every two neighbours in the ranking."""
     return people_table(_ORDER, order)
@@ -210,19 +188,6 @@ def order_text(order: Sequence[Adjacency], games: int) -> str:
     return (
         f"After {games} games the order is undecided between {'; '.join(undecided)}. A larger budget may decide it, if "
         "they differ."
-    )
-
-
-def order_section(order: Sequence[Adjacency], games: int) -> Section:
-    """Return the same for a page."""
-    return Section(
-        "Is the order certain?",
-        (
-            escape(order_text(order, games)),
-            order_table(order),
-            "`z` is the lead in standard errors, `needed` what it must be to be certain however often one looks; "
-            "`games` are those of the two, and games with others count, too.",
-        ),
     )
 
 

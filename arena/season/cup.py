@@ -1,26 +1,34 @@
 """A season of the Toroidal Cup as the real one is played: random arrangements, and Life decides.
 
 Every game draws a pattern from the season's, and an arrangement of it. The team with the first seat is team 1. The Cup
-plays with two teams a game; up to eight are possible.
+plays with two teams a game; up to eight are possible. In replays the results are compared, and the course is drawn.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
+from cellgames.arena.records.record_lines import FLAG, INTEGERS, Outcome, json_fields, one_of, whole
+from cellgames.arena.records.replays import ReplayError, result_differs
+from cellgames.envs.core.drawing import Picture
+from cellgames.envs.registry import make
+from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, ToroidalCup, arrange, simulate
+from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
-from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
+from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Result, Survivors, boards
 from cellgames.runs.comparing import differences
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, check_one_of, check_whole, shown
+from cellgames.utils.files import PathLike
 
-from .games import Fixture, PackedUmpire, Played, places_of
+from .games import Fixture, Played, places_of
 
 CUP = "toroidal-cup-v0"
 """The game of the suite whose rules these are."""
@@ -30,6 +38,78 @@ PARAMETERS = ("max_generations", "survivors")
 
 ENDED = ("scores", "generations", "winner", "truncated")
 """The fields of `Result` that a record holds."""
+
+
+@dataclass(frozen=True)
+class CupRecord:
+    """A finished game, as `cup.CupUmpire` writes it.
+
+    Attributes:
+        fixture: fixture of the season; the first team is number 1.
+        pattern: a name in `PATTERNS`.
+        seed: seed of the arrangement.
+        max_generations: generation at which it was to be cut off.
+        survivors: "recolour" or "keep".
+        scores: live cells of each team.
+        generations: at which it ended.
+        winner: a team's number from 1, 0 for nobody.
+        truncated: cut off.
+    """
+
+    fixture: Fixture
+    pattern: str
+    seed: int
+    max_generations: int
+    survivors: Survivors
+    scores: tuple[int, ...]
+    generations: int
+    winner: int
+    truncated: bool
+
+    game: ClassVar[str] = CUP
+    moves: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def outcome(self) -> tuple[Outcome, ...]:
+        """Return the outcome by team, as records of matches have it."""
+        numbers = range(1, 1 + len(self.scores))
+        return tuple("draw" if not self.winner else "win" if number == self.winner else "loss" for number in numbers)
+
+    @classmethod
+    def from_json(cls, line: str | bytes) -> CupRecord:
+        """Return the record of a line of games.jsonl; unknown fields are left out.
+
+        Raises:
+            ValueError: no game of a season, fields missing, or a value that cannot be; the message names them.
+        """
+        fixture = Fixture.from_json(line)
+        record = cls(fixture, **json_fields(json.loads(line), "", _RECORD))
+        if len(record.scores) != (teams := len(fixture.teams)):
+            raise InputError("scores", f"{'two' if teams == 2 else teams} scores", len(record.scores))
+        if teams > MOST_TEAMS:
+            raise InputError("teams", f"at most {MOST_TEAMS} teams", teams)
+        return record
+
+
+_RECORD = {
+    "pattern": one_of(tuple(PATTERNS)),
+    "seed": whole(0),
+    "max_generations": whole(1),
+    "survivors": one_of(get_args(Survivors)),
+    "scores": INTEGERS,
+    "generations": whole(0),
+    "winner": whole(0),
+    "truncated": FLAG,
+}
+
+
+def recognises(line: bytes) -> bool:
+    """Return True if a line of a file is a record of this module, rather than one of moves (`records`)."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and {"season", "pattern"} <= data.keys()
 
 
 class CupUmpire:
@@ -83,8 +163,8 @@ class CupUmpire:
             "chunk": self.chunk,
         }
 
-    def packed(self) -> PackedUmpire:
-        """See `PortableUmpire.packed`."""
+    def packed(self) -> Callable[[], CupUmpire]:
+        """See `Umpire`."""
         rules = {name: getattr(self, name) for name in PARAMETERS}
         return partial(CupUmpire, self.patterns, **rules, teams=self.seats, chunk=self.chunk)
 
@@ -93,36 +173,23 @@ class CupUmpire:
     ) -> list[Played]:
         """See `Umpire.play`; a game does not depend on those beside it."""
         games = [self._start(fixture, seed) for fixture in fixtures]
-        ended = simulate(
-            [_arranged(game, self.seats) for game in games],
-            ROWS,
-            COLS,
-            max_generations=self.max_generations,
-            survivors=self.survivors,
-        )
+        rules = {name: getattr(self, name) for name in PARAMETERS}
+        ended = simulate([_arranged(game, self.seats) for game in games], ROWS, COLS, **rules)
         if finished is not None:
             finished(len(games))
-        values_of = zip(
-            ended.scores.tolist(),
-            ended.generations.tolist(),
-            ended.winner.tolist(),
-            ended.truncated.tolist(),
-            strict=True,
-        )
         return [
-            _played(fixture, {**game, **dict(zip(ENDED, values, strict=True))})
-            for fixture, game, values in zip(fixtures, games, values_of, strict=True)
+            _played(fixture, {**game, **_ended(ended, number)})
+            for number, (fixture, game) in enumerate(zip(fixtures, games, strict=True))
         ]
 
     def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
         """See `Umpire.read`."""
-        data = json.loads(line)
-        start = self._start(fixture, seed)
-        if missing := [name for name in (*start, *ENDED) if name not in data]:
-            raise InputError("fields", ", ".join(missing), "none")
-        if wrong := differences(start, data):
+        record, start = CupRecord.from_json(line), self._start(fixture, seed)
+        if wrong := differences({"fixture": fixture, **start}, vars(record)):
             raise ValueError(wrong)
-        return _played(fixture, {name: data[name] for name in (*start, *ENDED)})
+        if record.winner > self.seats:
+            raise InputError("winner", f"a number from 0 to {self.seats}", record.winner)
+        return _played(fixture, {name: getattr(record, name) for name in (*start, *ENDED)})
 
     def _start(self, fixture: Fixture, seed: int) -> dict[str, Any]:
         """Return the pattern, which replays keep, the seed of the arrangement, and the rules."""
@@ -141,14 +208,117 @@ def _arranged(game: Mapping[str, Any], teams: int) -> tuple[list[int], ...]:
 
 
 def _played(fixture: Fixture, data: Mapping[str, Any]) -> Played:
-    teams = len(fixture.teams)
-    try:
-        scores = tuple(map(float, data["scores"]))
-        winner = (None, *range(teams))[data["winner"]]
-        if len(scores) != teams or data["winner"] < 0:
-            raise ValueError
-    except (IndexError, TypeError, ValueError):
-        count = "two" if teams == 2 else str(teams)
-        expected = f"{count} scores and a winner from 0 to {teams}"
-        raise InputError("scores", expected, f"{shown(data['scores'])} and {shown(data['winner'])}") from None
-    return Played(fixture, scores, winner, data, places=() if teams == 2 else places_of(scores))
+    scores, teams = tuple(map(float, data["scores"])), len(fixture.teams)
+    places = () if teams == 2 else places_of(scores)
+    return Played(fixture, scores, (None, *range(teams))[data["winner"]], data, places=places)
+
+
+# ---------------------------------------------------------------- replays
+
+
+def game_of(record: CupRecord) -> ToroidalCup:
+    """Return a game of the suite with the rules of a record; its own shapes mean nothing, as nobody placed any."""
+    rules = {name: getattr(record, name) for name in PARAMETERS}
+    teams = len(record.scores)
+    # Bands of many teams are too narrow for most shapes, so the game gets one that always fits.
+    shapes = {} if teams == 2 else {"teams": teams, "pattern": "randys", "shapes": 1}
+    game = make(CUP, **rules, **shapes)
+    assert isinstance(game, ToroidalCup)
+    return game
+
+
+def verify(records: Sequence[CupRecord], batch: int = 250) -> Iterator[tuple[int, ReplayError]]:
+    """Play all records again, `batch` at a time; yields the number (from 0) and the error of those that differ."""
+    groups: dict[tuple[int, int, Survivors], list[int]] = {}
+    for number, record in enumerate(records):
+        groups.setdefault((len(record.scores), record.max_generations, record.survivors), []).append(number)
+    for group in groups.values():
+        numbers = iter(group)
+        while part := list(islice(numbers, batch)):
+            games = [records[number] for number in part]
+            ended = _simulate(games)
+            for env_id, (number, game) in enumerate(zip(part, games, strict=True)):
+                recorded = {name: getattr(game, name) for name in ENDED}
+                if message := result_differs(recorded, _ended(ended, env_id)):
+                    yield number, ReplayError(message)
+
+
+def _simulate(records: Sequence[CupRecord], **options: Any) -> Result:
+    """Simulate games with the same rules."""
+    rules = {name: getattr(records[0], name) for name in PARAMETERS}
+    return simulate([start_of(vars(record)) for record in records], ROWS, COLS, **rules, **options)
+
+
+def _ended(result: Result, env_id: int) -> dict[str, object]:
+    """Return the result of the game of an env, as `CupRecord` holds it."""
+    values = {name: getattr(result, name)[env_id].tolist() for name in ENDED}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]]:
+    """Return the rows of cells, 0 for empty or a team's number from 1, at a generation; None is the end.
+
+    Generation 0 is the arrangement, and a game that was over before a generation shows its last one.
+
+    Raises:
+        ValueError: no such generation.
+        ReplayError: the record does not reproduce.
+    """
+    if generation is not None and not 0 <= generation <= record.max_generations:
+        raise InputError("generation", f"a generation from 0 to {record.max_generations}", generation)
+    ended = _simulate([record], keep=[] if generation is None else [generation])
+    if message := result_differs({name: getattr(record, name) for name in ENDED}, _ended(ended, 0)):
+        raise ReplayError(message)
+    rows: list[list[int]] = (ended.board if generation is None else ended.boards[generation])[0].tolist()
+    return rows
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def _title(record: CupRecord) -> str:
+    return f"{PATTERNS[record.pattern].title}, {record.fixture.occasion}"
+
+
+@lru_cache(maxsize=1)
+def _end(record: CupRecord) -> drawn.View:
+    result, fixture = _simulate([record], trajectory=True), record.fixture
+    return drawn.end_of(result, fixture.teams, _title(record), PATTERNS[record.pattern].zones, fixture.teams)
+
+
+def texts(record: CupRecord) -> tuple[str, str]:
+    """Return the arrangement, and the end, for a terminal."""
+    start: np.ndarray[Any, np.dtype[np.int8]] = boards([start_of(vars(record))], ROWS, COLS)[0].numpy()
+    end = _end(record)
+    return drawn.text(drawn.moment(end, _title(record), 0, start)), drawn.text(end)
+
+
+def last(record: CupRecord) -> Picture:
+    """Return the end of the game as a drawing."""
+    return drawn.draw(_end(record))
+
+
+def animate(
+    record: CupRecord,
+    path: PathLike,
+    *,
+    scale: float = 1.0,
+    frame_ms: int = 60,
+    last_ms: int = 3000,
+    progress: bool = False,
+) -> None:
+    """Save Life from the arrangement to the end, as a GIF or an MP4 of some 120 frames; the last one stays longer.
+
+    With `progress`, what takes more than two seconds shows its progress on standard error.
+
+    Raises:
+        ValueError: Another suffix than .gif and .mp4.
+        ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
+    """
+    from cellgames.arena.records.replays import save_film
+    from cellgames.utils.progress import waiting
+
+    with waiting("Playing again", shown=progress):
+        frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
+        steps = [[picture] for picture in frames]
+    save_film(steps, path, scale=scale, frame_ms=frame_ms, last_ms=last_ms, progress=progress)

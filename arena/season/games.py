@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
+from typing_extensions import override
+
+from cellgames.arena.play.tournament import Batch, Player
 from cellgames.arena.records.record_lines import Record, to_line
+from cellgames.arena.records.store.store import AnyStore, feeding
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import clipped, shown
 
 from .standings import SIDES, Die, GameResult, roll_off
@@ -71,7 +78,7 @@ class Played:
         scores: score by seat, the game's own measure.
         winner: a seat, or None: nobody won alone.
         data: data by which the umpire plays it again, and its end; the rest of its line in games.jsonl.
-        traces: agents that raised errors in it, and the traces (`forfeit_log`); no part of the line.
+        traces: agents that raised errors in it, and the traces (`log_forfeits`); no part of the line.
         places: place by seat in a game of more than two seats: 1 for the first; seats that share a place have the best.
     """
 
@@ -97,7 +104,10 @@ class Played:
 class Umpire(Protocol):
     """The protocol of umpires, which play the games of a season.
 
-    `chunk` is about how many games are played at the same time, saved together, and lost together by a kill.
+    `chunk` is about how many games are played at the same time, saved together, and lost together by a kill. An umpire
+    may have more: `seats`, the teams of a game (else 2); `identities` of agents by name (`agents.identity`), by which
+    its games are games of agents, which the store takes; and `packed()`, which returns a function that makes an umpire
+    for the same games in another process, or raises a `ValueError` if something that it needs cannot be pickled.
     """
 
     chunk: int
@@ -125,34 +135,6 @@ class Umpire(Protocol):
         """
 
 
-@runtime_checkable
-class AgentUmpire(Umpire, Protocol):
-    """An umpire whose games are games of agents, which the store takes."""
-
-    @property
-    def identities(self) -> Mapping[str, str]:
-        """Return the identities of the agents by name (`agents.identity`)."""
-
-    def records(self, played: Sequence[Played]) -> list[Record]:
-        """Return the games, one record each."""
-
-
-PackedUmpire: TypeAlias = Callable[[], Umpire]
-"""Makes an umpire again, in another process too; can be pickled."""
-
-
-@runtime_checkable
-class PortableUmpire(Umpire, Protocol):
-    """An umpire that can also work in other processes (`player`)."""
-
-    def packed(self) -> PackedUmpire:
-        """Return a function that makes an umpire that plays the same games.
-
-        Raises:
-            ValueError: something that it needs cannot be pickled.
-        """
-
-
 def places_of(scores: Sequence[float]) -> tuple[int, ...]:
     """Return the place of each score, 1 for the highest; equal scores share the best place they take."""
     return tuple(1 + sum(other > own for other in scores) for own in scores)
@@ -166,13 +148,7 @@ def make_die(seed: int, *occasion: str | int) -> Die:
 def attempts(
     fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequence[Played]], replays: int = REPLAYS
 ) -> list[Played]:
-    """Play games and return all attempts; games without a winner are replayed, all at once.
-
-    Args:
-        fixtures: first attempts.
-        play: plays them.
-        replays: the most of a game.
-    """
+    """Play games and return all attempts; games without a winner are replayed, all at once."""
     games, left = list[Played](), list(fixtures)
     for attempt in range(1 + replays):
         if left:
@@ -183,13 +159,9 @@ def attempts(
 
 
 def results_of(fixtures: Sequence[Fixture], games: Sequence[Played], seed: int, *, dice: bool) -> Iterator[GameResult]:
-    """Yield the results of games.
+    """Yield the results of fixtures from all attempts at their games, of which the last one counts.
 
-    Args:
-        fixtures: first attempts.
-        games: all attempts; the last one at each counts.
-        seed: the season's.
-        dice: whether a die decides what replays have not; else the game ends without a winner.
+    With `dice` a die decides what replays have not; else such a game ends without a winner.
     """
     ended = {replace(game.fixture, attempt=0): game for game in games}
     for fixture in fixtures:
@@ -202,3 +174,84 @@ def results_of(fixtures: Sequence[Fixture], games: Sequence[Played], seed: int, 
             thrown = dict(roll_off(level, make_die(seed, fixture.stage, fixture.game)))
             winner, rolls = next(iter(thrown)), tuple(thrown.get(team, ()) for team in teams)
         yield GameResult(teams, last.scores, winner, 1 + last.fixture.attempt, rolls, places)
+
+
+Keep: TypeAlias = Callable[[Sequence[Played]], None]
+"""A function that gets every batch of games when it is in the file."""
+
+
+@contextmanager
+def feeding_games(
+    store: AnyStore, kind: str, folder: PathLike, umpire: Umpire, warn: Callable[[str], None]
+) -> Iterator[tuple[Keep, list[Record]]]:
+    """Yield a function that adds games to the store, and the list to which it adds those to report.
+
+    Games to report have clocks or forfeits. Without agents the function does nothing.
+    """
+    noted: list[Record] = []
+    known: Mapping[str, str] | None = getattr(umpire, "identities", None)
+    if known is None:
+        yield lambda played: None, noted
+        return
+    with feeding(store, kind, folder, known, warn) as keep:
+
+        def keep_all(played: Sequence[Played]) -> None:
+            records = [Record.from_json(game.to_json()) for game in played]
+            noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
+            keep(records)
+
+        yield keep_all, noted
+
+
+@dataclass(frozen=True)
+class UmpirePlayer(Player[Fixture, Played]):
+    """A player of fixtures.
+
+    Attributes:
+        umpire: plays the games.
+        seed: the season's.
+    """
+
+    umpire: Umpire
+    seed: int
+
+    @override
+    def parse(self, line: bytes) -> tuple[Fixture, bytes]:
+        return Fixture.from_json(line), line
+
+    @override
+    def key(self, game: Played) -> Fixture:
+        return game.fixture
+
+    @override
+    def first(self, key: Fixture) -> Fixture:
+        return replace(key, attempt=0)
+
+    @override
+    def read(self, batch: Batch[Fixture], key: Fixture, parsed: bytes) -> Played:
+        return self.umpire.read(key, self.seed, parsed)
+
+    @override
+    def collect(self, batch: Batch[Fixture], get: Callable[[Fixture], Played]) -> list[Played]:
+        return attempts(batch.games, lambda fixtures: [get(fixture) for fixture in fixtures], batch.replays)
+
+    @override
+    def play(self, batch: Batch[Fixture], finished: Callable[[int], None] | None = None) -> list[Played]:
+        def play(fixtures: list[Fixture]) -> list[Played]:  # replays count as one game
+            return self.umpire.play(fixtures, self.seed, None if fixtures[0].attempt else finished)
+
+        return attempts(batch.games, play, batch.replays)
+
+    @override
+    def traces(self, games: Sequence[Played]) -> list[tuple[str, str]]:
+        return [trace for game in games for trace in game.traces]
+
+    @override
+    def packed(self) -> Callable[[], UmpirePlayer]:
+        if (packed := getattr(self.umpire, "packed", None)) is None:
+            raise InputError("umpire", "an umpire for workers, which can be packed", type(self.umpire).__name__)
+        return partial(_unpacked, packed(), self.seed)
+
+
+def _unpacked(umpire: Callable[[], Umpire], seed: int) -> UmpirePlayer:
+    return UmpirePlayer(umpire(), seed)

@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from cellgames.runs.run_folder import RunOptions
 from cellgames.runs.secret_seed import SecretSeed
@@ -55,25 +56,6 @@ class SeasonOptions(SecretSeed, RunOptions):
 
 
 _DRAWS = 40  # of counts with one number of games across, before the next best number is tried
-
-
-@dataclass(frozen=True)
-class LeagueCounts:
-    """Measures of fairness of a league's schedule; each range is the least and the most of all teams or pairs.
-
-    Attributes:
-        games: number of games of a team.
-        first: first seats of a team.
-        within: games of two teams of one division.
-        across: games of two teams of the two divisions.
-        share: games within the divisions, of all games of the league.
-    """
-
-    games: tuple[int, int]
-    first: tuple[int, int]
-    within: tuple[int, int]
-    across: tuple[int, int]
-    share: float
 
 
 @dataclass(frozen=True)
@@ -125,32 +107,31 @@ def check_days(days: int) -> None:
         raise InputError("days", "an odd number from 1", shown(days), "the rules ask for an odd one")
 
 
-def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> LeagueCounts:
-    """Count a league's games."""
+def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> dict[str, Any]:
+    """Return measures of fairness of a league's schedule, most of them ranges: the least and the most.
+
+    `games` and `first` are those of a team, games and first seats; `within` and `across` are the games of two teams of
+    one division and of both; `share` is the share of games within the divisions.
+    """
     names = [name for division in divisions for name in division]
-    division = {name: number for number, members in enumerate(divisions) for name in members}
-    games, first = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
-    met = {frozenset(pair): 0 for pair in combinations(names, 2)}
-    for day in schedule.days:
-        for one, two in day:
-            if one in division:
-                games[one] += 1
-                games[two] += 1
-                first[one] += 1
-                met[frozenset((one, two))] += 1
+    played = [game for day in schedule.days for game in day if game[0] in names]
+    games, first = Counter(team for game in played for team in game), Counter(one for one, _ in played)
+    met = Counter(map(frozenset, played))
     inside = [met[frozenset(pair)] for members in divisions for pair in combinations(members, 2)]
     outside = [met[frozenset(pair)] for pair in product(*divisions)]
-    return LeagueCounts(
-        games=_range(games.values()),
-        first=_range(first.values()),
-        within=_range(inside),
-        across=_range(outside),
-        share=sum(inside) / sum(met.values()),
-    )
+    ranges = {
+        "games": [games[n] for n in names],
+        "first": [first[n] for n in names],
+        "within": inside,
+        "across": outside,
+    }
+    return {**{name: span(values) for name, values in ranges.items()}, "share": sum(inside) / len(played)}
 
 
-def _range(values: Collection[int]) -> tuple[int, int]:
-    return min(values, default=0), max(values, default=0)
+def span(values: Iterable[int]) -> tuple[int, int]:
+    """Return the least and the most of numbers, 0 without any."""
+    ordered = sorted(values) or [0]
+    return ordered[0], ordered[-1]
 
 
 # ---------------------------------------------------------------- one league
@@ -173,14 +154,7 @@ def _league(sizes: Pair, days: int, within: float, rng: random.Random) -> list[l
 
 
 def _across(sizes: Pair, days: int, resting: int, within: float) -> list[int]:
-    """Return the numbers of games of a league that may cross over, best first.
-
-    Args:
-        sizes: sizes of the two divisions.
-        days: number of days of the season.
-        resting: on how many of them a team of the first division rests.
-        within: the share asked for.
-    """
+    """Return the numbers of games of a league that may cross over, best first."""
     one, two = sizes
     odd = (one + two) % 2
     # (days, playing teams of the first division, of the second); their parities agree.
@@ -230,7 +204,7 @@ def _draw_counts(sizes: Pair, days: int, rests: Sequence[int], across: int, rng:
         for u, v in combinations(group, 2):
             meet(u, v, every)
         rest = {team: games - every * (len(group) - 1) for team, games in zip(group, left, strict=True)}
-        for u, v in _simple_graph(rest, rng):
+        for u, v in _edges(rest, rest, rng):
             meet(u, v, 1)
     every = across // (sizes[0] * sizes[1])
     rows = {team: crossing[team] - every * sizes[1] for team in groups[0]}
@@ -238,30 +212,20 @@ def _draw_counts(sizes: Pair, days: int, rests: Sequence[int], across: int, rng:
     for u in groups[0]:
         for v in groups[1]:
             meet(u, v, every)
-    for u, v in _simple_bipartite(rows, columns, rng):
+    for u, v in _edges(rows, columns, rng):
         meet(u, v, 1)
     return counts
 
 
-def _most_left(left: dict[int, int], count: int, rng: random.Random) -> list[int]:
-    """Return the `count` vertices with the highest degree left and subtract one from each; ties at random."""
-    chosen = sorted(left, key=lambda v: (-left[v], rng.random()))[:count]
-    for v in chosen:
-        left[v] -= 1
-    return chosen
+def _edges(rows: dict[int, int], columns: dict[int, int], rng: random.Random) -> list[Pair]:
+    """Return the edges of a simple graph from its degrees, which differ by at most one on each side.
 
-
-def _simple_graph(degrees: dict[int, int], rng: random.Random) -> list[Pair]:
-    """Return the edges of a graph whose degrees differ by at most one, with an even sum (Havel 1955, Hakimi 1962)."""
-    left, edges = dict(degrees), []
-    for u in rng.sample(sorted(degrees), len(degrees)):
-        edges += [(u, v) for v in _most_left(left, left.pop(u), rng)]
-    return edges
-
-
-def _simple_bipartite(rows: dict[int, int], columns: dict[int, int], rng: random.Random) -> list[Pair]:
-    """Return the edges of a bipartite graph whose degrees differ by at most one on each side (Ryser 1957)."""
+    It is bipartite (Ryser 1957), or a graph of one set of vertices where both sides are one (Havel 1955, Hakimi 1962).
+    """
     left, edges = dict(columns), []
     for u in rng.sample(sorted(rows), len(rows)):
-        edges += [(u, v) for v in _most_left(left, rows[u], rng)]
+        count = left.pop(u, rows[u])
+        for v in sorted(left, key=lambda v: (-left[v], rng.random()))[:count]:
+            left[v] -= 1
+            edges.append((u, v))
     return edges

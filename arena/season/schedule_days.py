@@ -26,12 +26,7 @@ _PATIENCE = 20  # tries a game on average, before the multigraph is given up
 
 
 def deal_days(counts: Counts, days: int, rng: random.Random) -> list[list[Pair]] | None:
-    """Split the edges of a multigraph into `days` perfect matchings.
-
-    Args:
-        counts: number of edges of each pair; every row adds up to `days`.
-        days: number of matchings.
-        rng: random generator, consumed.
+    """Split the edges of a multigraph, whose rows all add up to `days`, into that number of perfect matchings.
 
     Returns:
         A list of pairs (lower vertex first) for each day, in no particular order, or None if no way was found. There
@@ -89,15 +84,10 @@ class _Deal:
             days &= days - 1
         return (days & -days).bit_length() - 1
 
-    def _set(self, u: int, v: int, day: int) -> None:
-        self.partner[u][day], self.partner[v][day] = v, u
-        self.free[u] &= ~(1 << day)
-        self.free[v] &= ~(1 << day)
-
-    def _clear(self, u: int, v: int, day: int) -> None:
-        self.partner[u][day] = self.partner[v][day] = -1
-        self.free[u] |= 1 << day
-        self.free[v] |= 1 << day
+    def _set(self, u: int, v: int, day: int, *, clear: bool = False) -> None:
+        for one, other in ((u, v), (v, u)):
+            self.partner[one][day] = -1 if clear else other
+            self.free[one] ^= 1 << day
 
     def _path(self, start: int, day: int, other: int) -> list[int]:
         """Return the path from `start`, which is free on `other`, along games on the two days in turn."""
@@ -111,7 +101,7 @@ class _Deal:
         """Move the games of a path, whose first is on `day`, to the other of the two days."""
         games = [(u, v, (day, other)[k % 2]) for k, (u, v) in enumerate(pairwise(path))]
         for game in games:
-            self._clear(*game)
+            self._set(*game, clear=True)
         for u, v, before in games:
             self._set(u, v, day + other - before)
 
@@ -120,11 +110,6 @@ def deal_seats(days: Sequence[Sequence[Pair]], vertices: int, rng: random.Random
     """Return the same games, the team with the first seat in front.
 
     Over the games of a vertex, and over those of a pair, first and second seats differ by at most one.
-
-    Args:
-        days: games by day.
-        vertices: `V`.
-        rng: consumed.
     """
     met: dict[Pair, list[int]] = {}
     for day, games in enumerate(days):

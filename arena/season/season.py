@@ -15,22 +15,21 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from cellgames.agents.agent_names import split_name
 from cellgames.arena.play.tournament import Batch, Schedule, Stage, Tournament
 from cellgames.arena.records.checksums import finish
-from cellgames.arena.records.forfeit_log import FORFEIT_LOG
-from cellgames.arena.records.store.feed import AnyStore
+from cellgames.arena.records.record_lines import FORFEIT_LOG
+from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.cluster.workers import Workers
 from cellgames.runs.comparing import ANSWERS
 from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
-from cellgames.runs.secret_seed import commitment, covered, revealed_line, with_seed
+from cellgames.runs.secret_seed import commitment, with_seed
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
@@ -38,8 +37,7 @@ from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
 
 from . import season_reports as reports
-from .games import REPLAYS, AgentUmpire, Fixture, Played, Umpire, make_die, results_of
-from .player import UmpirePlayer, feeding_games
+from .games import REPLAYS, Fixture, Played, Umpire, UmpirePlayer, feeding_games, make_die, results_of
 from .playoffs import Bracket, bracket
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
 from .standings import GameResult, Line, points_of_places, seed_teams, standings
@@ -78,7 +76,7 @@ def play_season(
     say: Callable[[str], None] | None = None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> Season:
-    """Play the days and the playoffs, keep the games and write the tables; see the module.
+    """Play the days and the playoffs, keep the games, write the tables; see the module, and `round_robin` for errors.
 
     Args:
         teams: teams, in games for two with leagues and divisions as `teams.assign_divisions` gives them, else without.
@@ -94,10 +92,6 @@ def play_season(
         warn: gets a line for each thing left out, such as a picture without Pillow or a torn line.
 
     Raises:
-        RunError: the folder holds something else or another season, or another process uses it.
-        RecordError: games.jsonl has a line that was written like this, and cannot be read.
-        StoreError: the store is another kind of file, or cannot be created.
-        ClusterError: workers could not play a batch; those before it are in the folder.
         ValueError: teams or options that do not fit, or agents that cannot be sent to workers.
     """
     options, folder = options or SeasonOptions(), Path(out).absolute()
@@ -116,24 +110,37 @@ def play_season(
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
     teams = tuple(replace(team, agent=split_name(team.agent)[0]) for team in teams)
     course = _Course(teams, seats, options, folder, (lambda message: None) if say is None else _beside_bar(say))
-    settings = _settings(umpire, teams, specs, options, course)
+    settings = {
+        **umpire.settings,
+        "teams": [asdict(team) for team in teams],
+        "days": options.days,
+        **course.settings,
+        "seed": options.seed,
+        "version": __version__,
+        **({"identities": dict(known)} if (known := getattr(umpire, "identities", None)) is not None else {}),
+        **({"specs": specs} if specs else {}),
+        **({COMMITMENT: commitment(options.seed)} if options.secret_seed else {}),
+    }
     batches = list(_batches(course.schedule, umpire.chunk, REPLAYS if seats == 2 else 0))
     days = {fixture for batch in batches for fixture in batch.games}
 
     def knows(fixture: Fixture) -> bool:
         return not fixture.stage.startswith("day ") or replace(fixture, attempt=0) in days
 
-    player = UmpirePlayer(umpire, options.seed)
-    if workers is not None:
-        player.work()  # or say at once that there is none
-    with RunFolder(folder, SEASON) as place, feeding_games(store, "season", folder, umpire, warn) as (keep, noted):
-        place.begin(settings, resume=options.resume)
-        place.write(covered(settings) if options.secret_seed else settings)
-        write_atomic(folder / reports.SCHEDULE, reports.to_text(reports.schedule_data(course.schedule, teams)))
-        games = Tournament(player, folder / GAMES, knows, keep, warn, workers, say is not None, each=course.tell)
+    place = RunFolder(folder, SEASON)
+    games = Tournament(
+        UmpirePlayer(umpire, options.seed),
+        place,
+        settings,
+        options.resume,
+        knows=knows,
+        warn=warn,
+        workers=workers,
+        progress=say is not None,
+        each=course.tell,
+    )
+    with place, feeding_games(store, "season", folder, umpire, warn) as (games.keep, noted):
         games.run(course.games(Stage(batches, f"{options.days} days")))
-        if options.secret_seed:
-            warn(revealed_line(options.seed))
         summary = reports.Summary(
             settings=settings,
             teams=teams,
@@ -149,27 +156,6 @@ def play_season(
         place.write(finish(settings, data))
     files = (folder / SETTINGS, folder / GAMES, *written)
     return Season(**vars(summary), out=Path(out), games=games.games, played=games.played, files=files)
-
-
-def _settings(
-    umpire: Umpire,
-    teams: Sequence[Team],
-    specs: Mapping[str, str],
-    options: SeasonOptions,
-    course: _Course,
-) -> dict[str, Any]:
-    """Return the content of season.json, with the seed; `specs` are those of agents with names of their own."""
-    return {
-        **umpire.settings,
-        "teams": [asdict(team) for team in teams],
-        "days": options.days,
-        **course.settings,
-        "seed": options.seed,
-        "version": __version__,
-        **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
-        **({"specs": dict(specs)} if specs else {}),
-        **({COMMITMENT: commitment(options.seed)} if options.secret_seed else {}),
-    }
 
 
 def _beside_bar(say: Callable[[str], None]) -> Callable[[str], None]:
@@ -220,6 +206,8 @@ class _Course:
 
     def games(self, days: Stage[Fixture]) -> Schedule[Fixture, Played]:
         """Ask for the days, write the standings, and ask for the games of the playoffs."""
+        data = reports.schedule_data(self.schedule, self.teams)
+        write_atomic(self._folder / reports.SCHEDULE, reports.to_text(data))
         yield days
         self.table = self._standings()
         order = [line.team for line in self.table]

@@ -81,12 +81,11 @@ def to_text(data: Mapping[str, Any]) -> str:
 
 def schedule_data(schedule: SeasonSchedule, teams: Sequence[Team]) -> dict[str, Any]:
     """Return the games by day, teams in the order of their seats, and how even the schedule is."""
-    fairness: Any = {
-        league: asdict(league_counts(schedule, divisions.values())) for league, divisions in by_league(teams).items()
-    }
+    leagues = by_league(teams).items()
+    fairness = {league: league_counts(schedule, divisions.values()) for league, divisions in leagues}
     return {
         "days": [list(map(list, day)) for day in schedule.days],
-        "fairness": fairness or asdict(table_counts(schedule, [team.name for team in teams])),
+        "fairness": fairness or table_counts(schedule, [team.name for team in teams]),
     }
 
 
@@ -110,18 +109,13 @@ def bracket_data(bracket: Bracket, teams: Sequence[Team]) -> dict[str, Any]:
     agent = _champions_agent(bracket, teams)
     champion = {"champion": bracket.champion, **({"agent": agent} if agent else {})}
     series = [
-        {**asdict(one), "results": [_result_data(result) for result in one.results], "wins": one.wins}
+        {**asdict(one), "results": list(map(_result_data, one.results)), "wins": one.wins, "winner": one.winner}
         for number in bracket.rounds
         for one in number
     ]
     if len(series) == 1:
         return champion | {name: series[0][name] for name in ("teams", "wins", "results")}
-    winners = (one.winner for number in bracket.rounds for one in number)
-    return {
-        **champion,
-        "seeds": {league: list(names) for league, names in bracket.seeds.items()},
-        "series": [{**one, "winner": winner} for one, winner in zip(series, winners, strict=True)],
-    }
+    return {**champion, "seeds": {league: list(names) for league, names in bracket.seeds.items()}, "series": series}
 
 
 def _result_data(result: GameResult) -> dict[str, Any]:
@@ -198,9 +192,8 @@ def result_text(result: GameResult) -> str:
         f"{team} {' '.join(map(str, rolls))}" for team, rolls in zip(result.teams, result.rolls, strict=False) if rolls
     )
     notes += [f"dice {rolls}"] * bool(rolls)
-    return ", ".join(f"{team} {score_text(score)}" for team, score, _ in ordered) + f" ({'; '.join(notes)})" * bool(
-        notes
-    )
+    ended = ", ".join(f"{team} {score_text(score)}" for team, score, _ in ordered)
+    return f"{ended} ({'; '.join(notes)})" if notes else ended
 
 
 def bracket_text(bracket: Bracket, teams: Sequence[Team]) -> str:
@@ -290,15 +283,15 @@ def _fairness(season: Summary) -> str:
     lines = []
     for league, divisions in season.leagues.items():
         counts = league_counts(season.schedule, divisions.values())
+        games, first, within, across = (_span(counts[name]) for name in ("games", "first", "within", "across"))
         lines.append(
-            f"- {escape(league)}: {_counted(_span(counts.games), 'game')} a team, {_span(counts.first)} of them in the "
-            f"first seat; {counts.share:.1%} within the divisions, {_span(counts.within)} a pair of rivals there and "
-            f"{_span(counts.across)} a pair across."
+            f"- {escape(league)}: {_counted(games, 'game')} a team, {first} of them in the first seat; "
+            f"{counts['share']:.1%} within the divisions, {within} a pair of rivals there and {across} a pair across."
         )
     if not lines:
         field = table_counts(season.schedule, [team.name for team in season.teams])
-        games = f"{_counted(_span(field.games), 'game')} a team, {_span(field.seats)} of them in each seat"
-        lines.append(f"{games}; two teams meet {_span(field.meetings)} times.")
+        games = f"{_counted(_span(field['games']), 'game')} a team, {_span(field['seats'])} of them in each seat"
+        lines.append(f"{games}; two teams meet {_span(field['meetings'])} times.")
     return "\n".join(lines)
 
 

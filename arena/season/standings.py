@@ -161,10 +161,6 @@ def seed_teams(table: Sequence[Line], leagues: Mapping[str, Mapping[str, Sequenc
     """Return the teams that go to the playoffs, by league, best first.
 
     They are the winners of the divisions and the best others, `SEEDS` in all, in the order of the standings.
-
-    Args:
-        table: lines of `standings`.
-        leagues: names by league and division.
     """
     place = {line.team: line.rank for line in table}
     seeds = {}

@@ -15,41 +15,20 @@ Letters: `T` teams, `P` seats.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from cellgames.utils.errors import InputError
 
-from .schedule import SeasonSchedule, check_days
+from .schedule import SeasonSchedule, check_days, span
 
 _STARTS = 3  # of the exchanges of a day, of which the best end is taken
 _ROUNDS = 4  # over all days
 
 
-@dataclass(frozen=True)
-class TableCounts:
-    """Measures of fairness of a schedule; each range is the least and the most of all teams or pairs.
-
-    Attributes:
-        games: number of games of a team.
-        seats: games of a team in one of the seats.
-        meetings: number of meetings of two teams.
-    """
-
-    games: tuple[int, int]
-    seats: tuple[int, int]
-    meetings: tuple[int, int]
-
-
 def draw_tables(teams: Sequence[str], seats: int, days: int, rng: random.Random) -> SeasonSchedule:
     """Draw a random schedule; see the module for the numbers that are even.
-
-    Args:
-        teams: names, which differ; one for each seat or more.
-        seats: number of seats of a table, 2 or more.
-        days: number of days, odd.
-        rng: random generator, consumed.
 
     Raises:
         ValueError: an even number of days, or too few teams.
@@ -85,20 +64,18 @@ def _draw_days(count: int, seats: int, days: int, rng: random.Random) -> list[li
     return tables
 
 
-def table_counts(schedule: SeasonSchedule, teams: Sequence[str]) -> TableCounts:
-    """Count games, seats and meetings."""
+def table_counts(schedule: SeasonSchedule, teams: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return measures of fairness, each a range: the least and the most.
+
+    `games` are those of a team, `seats` the games of a team in one of the seats, `meetings` those of two teams.
+    """
     games = [game for day in schedule.days for game in day]
-    met = {frozenset(pair): 0 for pair in combinations(teams, 2)}
-    for game in games:
-        for pair in combinations(game, 2):
-            met[frozenset(pair)] += 1
-    each = [sum(team in game for game in games) for team in teams]
-    seats = [sum(game[seat] == team for game in games) for team in teams for seat in range(len(games[0]))]
-    return TableCounts(_range(each), _range(seats), _range(list(met.values())))
-
-
-def _range(values: Sequence[int]) -> tuple[int, int]:
-    return min(values), max(values)
+    met = Counter(frozenset(pair) for game in games for pair in combinations(game, 2))
+    return {
+        "games": span(sum(team in game for game in games) for team in teams),
+        "seats": span(sum(game[seat] == team for game in games) for team in teams for seat in range(len(games[0]))),
+        "meetings": span(met[frozenset(pair)] for pair in combinations(teams, 2)),
+    }
 
 
 def _count(day: Sequence[Sequence[int]], met: list[list[int]], change: int) -> None:

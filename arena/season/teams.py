@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
@@ -195,15 +196,11 @@ def _divide(teams: Sequence[Team]) -> list[Team]:
     """Return the teams with divisions within their leagues, where they have none."""
     if teams[0].division:
         return list(teams)
-    leagues: dict[str, list[Team]] = {}
+    sizes, seen, placed = Counter(team.league for team in teams), Counter[str](), []
     for team in teams:
-        leagues.setdefault(team.league, []).append(team)
-    division = {
-        team.name: _DIVISIONS[number >= -(-len(members) // 2)]
-        for members in leagues.values()
-        for number, team in enumerate(members)
-    }
-    return [replace(team, division=division[team.name]) for team in teams]
+        placed.append(replace(team, division=_DIVISIONS[2 * seen[team.league] >= sizes[team.league]]))
+        seen[team.league] += 1
+    return placed
 
 
 def _fill(teams: Sequence[Team], sizes: Sequence[int] | None) -> list[Team]:
@@ -225,18 +222,15 @@ def _fill(teams: Sequence[Team], sizes: Sequence[int] | None) -> list[Team]:
     ]
 
 
-def _check(teams: Iterable[Team]) -> None:
-    leagues: dict[str, dict[str, int]] = {}
-    for team in teams:
-        divisions = leagues.setdefault(team.league, {})
-        divisions[team.division] = divisions.get(team.division, 0) + 1
+def _check(teams: Sequence[Team]) -> None:
+    leagues = by_league(teams)
     if len(leagues) != 2:
         raise InputError("teams", "two leagues", f"{len(leagues)}: {', '.join(leagues)}")
     for league, divisions in leagues.items():
-        sizes = ", ".join(f"{division} ({size})" for division, size in divisions.items())
+        sizes = ", ".join(f"{division} ({len(members)})" for division, members in divisions.items())
         if len(divisions) != 2:
             raise InputError(league, "two divisions", f"{len(divisions)}: {sizes}")
-        if sum(divisions.values()) < LEAST // 2:
+        if sum(map(len, divisions.values())) < LEAST // 2:
             raise InputError(league, f"{LEAST // 2} teams or more, for the playoffs", sizes)
 
 

@@ -23,29 +23,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_names import Agents, by_name
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.play.match import counter, generator, records_of
+from cellgames.arena.play.match_options import SeriesOptions
 from cellgames.arena.play.tournament import Batch, Schedule, Stage, Tournament
 from cellgames.arena.records.checksums import finish, plain
-from cellgames.arena.records.forfeit_log import FORFEIT_LOG, traces_of
-from cellgames.arena.records.record_lines import RECORDS, Record
-from cellgames.arena.records.store.feed import AnyStore
+from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS
+from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
-from cellgames.arena.season.games import Fixture, Played, places_of
-from cellgames.arena.season.player import UmpirePlayer, feeding_games
+from cellgames.arena.season.bots import AgentUmpire, played_game
+from cellgames.arena.season.games import Fixture, Played, UmpirePlayer, feeding_games
 from cellgames.arena.season.season_reports import to_text
-from cellgames.arena.stats.deviation import standing_points
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.envs.core import Game
 from cellgames.envs.core.errors import brief
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
-from cellgames.runs.comparing import ANSWERS, differences
+from cellgames.runs.comparing import ANSWERS
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
@@ -55,9 +52,8 @@ from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
 from cellgames.utils.version import __version__
 
-from .series_options import SeriesOptions
 from .series_report import series_report
-from .series_rules import GIVERS, Contestant, Ending, Gift, MatchEnd, after_match, agents_gifts, final_order
+from .series_rules import GIVERS, Contestant, MatchEnd, Series, after_match, agents_gifts, final_order
 
 
 def _begun(game: GridAdaptation, starts: GridState) -> GridAdaptation:
@@ -73,14 +69,17 @@ def _starts(game: GridAdaptation, seeds: Tensor, held: Sequence[Sequence[int]]) 
     return game.init(seeds).replace(garnets=garnets.t().contiguous().t())  # matches innermost
 
 
-class SeriesUmpire:
-    """An umpire for the matches of series (`season.games.AgentUmpire`); a game's number is that of its series.
+class SeriesUmpire(AgentUmpire):
+    """An umpire for the matches of series (`season.games.Umpire`); a game's number is that of its series.
 
     Args:
         game: the match with all players.
         agents: specs for `agents.load`, or agents, by the names that records have.
         players: the agent's name of each player. Agents are loaded for matches of each number of players from 2 on.
         time_control: the limits of thinking, None without any.
+
+    Attributes:
+        held: the garnets by seat at the start of a match, before it is played or read.
 
     Raises:
         ValueError: an agent that cannot be loaded for a match of one of these numbers of players.
@@ -94,136 +93,45 @@ class SeriesUmpire:
         time_control: TimeControl | None = None,
     ) -> None:
         self.chunk = 1  # not used: a series asks for its batches itself
-        self._game, self._players, self._time_control = game, players, time_control
-        self._identities = identities(agents, game)
+        super().__init__(players, identities(agents, game), time_control)
+        self.game, self.held = game, dict[Fixture, tuple[int, ...]]()
         self._games = {count: replace(game, players=count) for count in range(2, game.players + 1)}
-        self._agents = {
+        self.agents = {
             count: {
                 name: load(agent, match, name=name) if isinstance(agent, str) else agent
                 for name, agent in agents.items()
             }
             for count, match in self._games.items()
         }
-        self._held: dict[Fixture, tuple[int, ...]] = {}
 
     @property
     def settings(self) -> dict[str, Any]:
         """See `Umpire.settings`."""
-        return {"game": self._game.id, "parameters": plain(self._game.parameters)}
-
-    @property
-    def identities(self) -> dict[str, str]:
-        """See `AgentUmpire.identities`."""
-        return dict(self._identities)
-
-    def records(self, played: Sequence[Played]) -> list[Record]:
-        """See `AgentUmpire.records`."""
-        return [Record.from_json(match.to_json()) for match in played]
-
-    def agents_of(self, players: Sequence[str]) -> dict[str, AnyAgent]:
-        """Return the agents of a match of these players, by the players' names."""
-        agents = self._agents[len(players)]
-        return {player: agents[self._players[player]] for player in players}
-
-    def expect(self, fixture: Fixture, held: Sequence[int]) -> None:
-        """Take the garnets by seat at the start of a match, before it is played or read."""
-        self._held[fixture] = tuple(held)
+        return {"game": self.game.id, "parameters": plain(self.game.parameters)}
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
     ) -> list[Played]:
         """See `Umpire.play`; all matches have the same number of players."""
-        count, first = len(fixtures[0].teams), fixtures[0]
-        game, agents = self._games[count], self._agents[count]
-        names = sorted({self._players[player] for fixture in fixtures for player in fixture.teams})
-        seats = [[names.index(self._players[player]) for player in fixture.teams] for fixture in fixtures]
-        seeds = torch.tensor([fixture.derive(seed, "game") for fixture in fixtures], device="cpu")
-        starts = _starts(game, seeds, [self._held[fixture] for fixture in fixtures])
-        played = loop.play(
-            _begun(game, starts),
-            [agents[name] for name in names],
-            torch.tensor(seats, device="cpu"),
-            seeds,
-            [generator(first.derive(seed, "agent"), name) for name in names],
-            on_turn=None if finished is None else counter(finished),
-            forfeits=self._time_control or True,
-        )
-        chosen = [tuple(self._players[player] for player in fixture.teams) for fixture in fixtures]
-        records = records_of(game, played, seeds=seeds.tolist(), agents=chosen, openings=[0] * len(fixtures))
+        count = len(fixtures[0].teams)
+        game, held = self._games[count], [self.held[fixture] for fixture in fixtures]
+        starts = _starts(game, self.seeds(fixtures, seed), held)
+        records = self.play_together(_begun(game, starts), self.agents[count], fixtures, seed, finished)
         return [
-            _played(fixture, replace(record, position=game.state_to_string(starts[place])))
+            played_game(fixture, replace(record, position=game.state_to_string(starts[place])))
             for place, (fixture, record) in enumerate(zip(fixtures, records, strict=True))
         ]
 
     def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
         """See `Umpire.read`."""
-        found, game = Record.from_json(line), self._games[len(fixture.teams)]
-        number = fixture.derive(seed, "game")
-        start = _starts(game, torch.tensor([number], device="cpu"), [self._held[fixture]])
-        wanted = {
-            "game": game.id,
-            "parameters": plain(game.parameters),
-            "seed": number,
-            "agents": tuple(self._players[player] for player in fixture.teams),
-            "position": game.state_to_string(start),
-        }
-        if wrong := differences(wanted, {name: getattr(found, name) for name in wanted}):
-            raise ValueError(wrong)
-        return _played(fixture, found)
-
-
-def _played(fixture: Fixture, record: Record) -> Played:
-    places = places_of(standing_points(record))
-    first = [seat for seat, place in enumerate(places) if place == 1]
-    winner = first[0] if len(first) == 1 else None
-    return Played(fixture, record.result.scores, winner, record.to_data(), traces_of([record]), places)
-
-
-def ending_of(played: Played, held: Sequence[int]) -> Ending:
-    """Return the end of a match.
-
-    Who forfeited leaves in the place of an Elimination Candidate. Such a match has no points and no Tokens, and all
-    have the garnets that they held at its start.
-    """
-    result = played.data["result"]
-    if (forfeit := result.get("forfeit")) is not None:
-        count = len(held)
-        return Ending((0,) * count, (0,) * count, tuple(held), (forfeit["seat"], *forfeit["also"]))
-    summary = played.data["summary"]
-    return Ending(tuple(result["scores"]), tuple(summary["tokens"]), tuple(summary["garnets"]), (summary["candidate"],))
+        game = self._games[len(fixture.teams)]
+        start = _starts(game, self.seeds([fixture], seed), [self.held[fixture]])
+        return self.read_game(game, fixture, seed, line, position=game.state_to_string(start))
 
 
 SERIES, STANDINGS = "series.json", "standings.json"
 _FILES = (RECORDS, FORFEIT_LOG, STANDINGS, "report.md")
 _SERIES = RunKind("run of series", SERIES, (*_FILES, ANSWERS))
-
-
-@dataclass(frozen=True)
-class PlayedMatch:
-    """A match of a series that is over.
-
-    Attributes:
-        end: the match and its consequences, before gifts.
-        gifts: gifts of Tokens, after it.
-    """
-
-    end: MatchEnd
-    gifts: tuple[Gift, ...]
-
-
-@dataclass(frozen=True)
-class Series:
-    """A series that is over.
-
-    Attributes:
-        number: from 1.
-        matches: in their order.
-        order: the players, best first.
-    """
-
-    number: int
-    matches: tuple[PlayedMatch, ...]
-    order: tuple[Contestant, ...]
 
 
 @dataclass(frozen=True)
@@ -259,7 +167,7 @@ def play_series(
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
 ) -> SeriesRun:
-    """Play series of matches, keep the games and write the tables; see the module.
+    """Play series of matches, keep the games and write the tables; see the module, and `round_robin` for errors.
 
     Args:
         game: Grid Adaptation with all players of a series, such as eight.
@@ -272,9 +180,6 @@ def play_series(
         warn: gets a line for each thing left out, such as a torn line.
 
     Raises:
-        RunError: the folder holds something else or another run, or another process uses it.
-        RecordError: games.jsonl has a line that was written like this, and cannot be read.
-        StoreError: the store is another kind of file, or cannot be created.
         ValueError: another game, no agent, more agents than players, or one that cannot be loaded.
     """
     options, folder = options or SeriesOptions(), Path(out).absolute()
@@ -286,22 +191,17 @@ def play_series(
     players = _players(list(named), game.players)
     most = game.players - 1 if options.matches is None else min(options.matches, game.players - 1)
     umpire = SeriesUmpire(game, named, players, options.time_control)
-    settings = _settings(umpire, named, players, options)
-    with RunFolder(folder, _SERIES) as place:
-        place.begin(settings, resume=options.resume)
-        place.write(settings)
-        with feeding_games(store, "series", folder, umpire, warn) as (keep, noted):
-            games = Tournament(UmpirePlayer(umpire, options.seed), folder / RECORDS, keep=keep, warn=warn)
-            run = _Run(game, list(players), umpire, options, most, warn)
-            found: list[Series] = []
-            with show_progress(options.series * most, label="series", unit="matches", shown=progress) as finished:
-                games.each = lambda batch, played, new: finished(len(batch.games))
-                games.run(run.games(found))
+    settings = _settings(umpire, named, options)
+    place, player, found = RunFolder(folder, _SERIES), UmpirePlayer(umpire, options.seed), list[Series]()
+    with place, feeding_games(store, "series", folder, umpire, warn) as (keep, noted):
+        with show_progress(options.series * most, label="series", unit="matches", shown=progress) as finished:
+            games = Tournament(player, place, settings, options.resume, keep=keep, warn=warn)
+            games.each = lambda batch, played, new: finished(len(batch.games))
+            games.run(_Course(umpire, options, most, warn).games(found))
         write_atomic(folder / STANDINGS, to_text({"series": [_series_data(one) for one in found]}))
         notes = (*thinking_notes(thinking(noted)), *forfeit_notes(forfeits(noted, complete=False)))
-        report = series_report(settings, found, players, notes)
         with waiting("Writing the report", shown=progress):
-            write_report(folder, report, warn)
+            write_report(folder, series_report(settings, found, players, notes), warn)
         data = {name: (folder / name).read_bytes() for name in (RECORDS, STANDINGS)}
         place.write(finish(settings, data))
     paths = tuple(folder / name for name in (SERIES, *_FILES) if (folder / name).exists())
@@ -315,32 +215,25 @@ def _players(agents: Sequence[str], count: int) -> dict[str, str]:
     return {agent if chosen.count(agent) == 1 else f"{agent} {next(numbers[agent])}": agent for agent in chosen}
 
 
-def _settings(
-    umpire: SeriesUmpire, named: Mapping[str, str | AnyAgent], players: Mapping[str, str], options: SeriesOptions
-) -> dict[str, Any]:
+def _settings(umpire: SeriesUmpire, named: Mapping[str, str | AnyAgent], options: SeriesOptions) -> dict[str, Any]:
     specs = {name: agent for name, agent in named.items() if isinstance(agent, str) and agent != name}
     limits = options.time_control
     return {
         **umpire.settings,
-        "players": dict(players),
-        "series": options.series,
-        "matches": options.matches,
-        "gifts": options.gifts,
-        "chunk": options.chunk,
+        "players": dict(umpire.names),
+        **{name: getattr(options, name) for name in ("series", "matches", "gifts", "chunk")},
         **({} if limits is None else {"time_control": str(limits)}),
         "seed": options.seed,
         "version": __version__,
-        "identities": umpire.identities,
+        "identities": dict(umpire.identities),
         **({"specs": specs} if specs else {}),
     }
 
 
 @dataclass(frozen=True)
-class _Run:
-    """The shared data of the series of a run."""
+class _Course:
+    """The course of the series of a run."""
 
-    game: GridAdaptation
-    players: Sequence[str]
     umpire: SeriesUmpire
     options: SeriesOptions
     most: int
@@ -353,52 +246,57 @@ class _Run:
 
     def _together(self, numbers: Sequence[int], found: list[Series]) -> Schedule[Fixture, Played]:
         """Ask for the matches of some series, match by match."""
-        start = {name: Contestant(name, self.game.starting_garnets) for name in self.players}
-        contestants = {number: dict(start) for number in numbers}
-        matches: dict[int, list[PlayedMatch]] = {number: [] for number in numbers}
-        going = list(numbers)
+        start = {name: Contestant(name, self.umpire.game.starting_garnets) for name in self.umpire.names}
+        contestants, going = {number: dict(start) for number in numbers}, list(numbers)
+        matches: dict[int, list[MatchEnd]] = {number: [] for number in numbers}
         for match in range(1, self.most + 1):
             groups: dict[int, list[Fixture]] = {}
             for number in going:  # several leave a match that they forfeit together, so numbers of players may differ
-                fixture = self._fixture(match, number, contestants[number])
-                groups.setdefault(len(fixture.teams), []).append(fixture)
+                staying = [name for name, one in contestants[number].items() if not one.left]
+                self._chance("seats", number, match).shuffle(staying)
+                fixture = Fixture(f"match {match}", number, tuple(staying))
+                self.umpire.held[fixture] = tuple(contestants[number][name].garnets for name in staying)
+                groups.setdefault(len(staying), []).append(fixture)
             batches = [Batch(f"match {match}", tuple(fixtures)) for fixtures in groups.values()]
             for played in chain.from_iterable((yield Stage(batches)) if batches else ()):
-                number, held = played.fixture.game, self._held(played.fixture, contestants)
-                end = MatchEnd(match, played.fixture.teams, held, ending_of(played, held), contestants[number])
-                contestants[number], gifts = self._after(contestants[number], end, number)
-                matches[number].append(PlayedMatch(end, gifts))
-            going = [number for number in going if len(matches[number][-1].end.staying) > 1]
+                number, end = played.fixture.game, _end_of(match, played, self.umpire.held[played.fixture])
+                contestants[number], end = self._after(contestants[number], end, number)
+                matches[number].append(end)
+            going = [number for number in going if len(matches[number][-1].staying) > 1]
         for number in numbers:
             order = final_order(contestants[number], self._chance("order", number, 0))
             found.append(Series(number, tuple(matches[number]), tuple(order)))
 
-    def _fixture(self, match: int, number: int, contestants: Mapping[str, Contestant]) -> Fixture:
-        """Return a match with seats drawn at random; the umpire learns what garnets its players hold."""
-        staying = [name for name in self.players if not contestants[name].left]
-        self._chance("seats", number, match).shuffle(staying)
-        fixture = Fixture(f"match {match}", number, tuple(staying))
-        self.umpire.expect(fixture, [contestants[name].garnets for name in staying])
-        return fixture
-
     def _after(
         self, contestants: Mapping[str, Contestant], end: MatchEnd, number: int
-    ) -> tuple[dict[str, Contestant], tuple[Gift, ...]]:
-        """Return the players after a match, and the gifts; gifts of agents that cannot be are left out."""
+    ) -> tuple[dict[str, Contestant], MatchEnd]:
+        """Return the players after a match, and the match with its gifts; impossible gifts of agents are left out."""
         chance = self._chance("gifts", number, end.number)
         if self.options.gifts != "agents":
             return after_match(contestants, end, GIVERS[self.options.gifts], chance)
         try:
-            return after_match(contestants, end, agents_gifts(self.umpire.agents_of(end.players)), chance)
+            names, agents = self.umpire.names, self.umpire.agents[len(end.players)]
+            return after_match(contestants, end, agents_gifts({p: agents[names[p]] for p in end.players}), chance)
         except Exception as error:  # of a program that is not part of the package
             self.warn(f"series {number}, match {end.number}: no gifts, since {type(error).__name__}: {brief(error)}")
             return after_match(contestants, end, GIVERS["none"], chance)
 
-    def _held(self, fixture: Fixture, contestants: Mapping[int, Mapping[str, Contestant]]) -> tuple[int, ...]:
-        return tuple(contestants[fixture.game][name].garnets for name in fixture.teams)
-
     def _chance(self, purpose: str, number: int, match: int) -> random.Random:
         return random.Random(derive(self.options.seed, purpose, number, match))
+
+
+def _end_of(number: int, played: Played, held: tuple[int, ...]) -> MatchEnd:
+    """Return the end of a match.
+
+    Who forfeited leaves in the place of an Elimination Candidate. Such a match has no points and no Tokens, and all
+    have the garnets that they held at its start.
+    """
+    result, teams = played.data["result"], played.fixture.teams
+    if (forfeit := result.get("forfeit")) is not None:
+        nothing = (0,) * len(held)
+        return MatchEnd(number, teams, held, nothing, nothing, held, (forfeit["seat"], *forfeit["also"]))
+    tokens, garnets, candidate = (played.data["summary"][name] for name in ("tokens", "garnets", "candidate"))
+    return MatchEnd(number, teams, held, tuple(result["scores"]), tuple(tokens), tuple(garnets), (candidate,))
 
 
 def _series_data(series: Series) -> dict[str, Any]:
@@ -408,15 +306,15 @@ def _series_data(series: Series) -> dict[str, Any]:
         "order": [{"place": place, **asdict(one), "tokens": one.tokens} for place, one in enumerate(series.order, 1)],
         "matches": [
             {
-                "match": one.end.number,
-                "players": one.end.players,
-                "garnets before": one.end.held,
-                "points": one.end.ending.points,
-                "tokens won": one.end.ending.tokens,
-                "garnets after": one.end.ending.garnets,
-                "leaving": [one.end.players[seat] for seat in one.end.ending.leaving],
-                "gifts": [asdict(gift) for gift in one.gifts],
+                "match": end.number,
+                "players": end.players,
+                "garnets before": end.held,
+                "points": end.points,
+                "tokens won": end.tokens,
+                "garnets after": end.garnets,
+                "leaving": [end.players[seat] for seat in end.leaving],
+                "gifts": [asdict(gift) for gift in end.gifts],
             }
-            for one in series.matches
+            for end in series.matches
         ],
     }

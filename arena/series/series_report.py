@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import Any
 
 from cellgames.arena.season.season_reports import score_text
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape
 from cellgames.utils.statistics import mean_interval
 
-if TYPE_CHECKING:
-    from .series import PlayedMatch, Series
+from .series_rules import MatchEnd, Series
 
 _SHOWN = 10  # series whose matches are on the page
 
 
 def order_table(series: Series, players: Mapping[str, str]) -> Table:
     """Return the players of a series, best first."""
-    rows: list[Sequence[Cell]] = [
-        (
-            place,
-            one.name,
-            players[one.name],
-            f"after match {one.left}" if one.left else "",
-            one.won,
-            one.given,
-            one.received,
-            one.tokens,
-            one.garnets,
-            score_text(one.points),
-        )
-        for place, one in enumerate(series.order, 1)
-    ]
+    rows: list[Sequence[Cell]] = []
+    for place, one in enumerate(series.order, 1):
+        left = f"after match {one.left}" if one.left else ""
+        tokens = one.won, one.given, one.received, one.tokens
+        rows.append((place, one.name, players[one.name], left, *tokens, one.garnets, score_text(one.points)))
     columns = ("place", "player", "agent", "left", "Tokens won", "given", "received", "held", "garnets", "points")
     return Table("", columns, rows, text=("player", "agent", "left"))
 
@@ -40,42 +30,38 @@ def order_table(series: Series, players: Mapping[str, str]) -> Table:
 def matches_table(series: Series) -> Table:
     """Return the matches of a series in their order."""
     rows: list[Sequence[Cell]] = [
-        (one.end.number, len(one.end.players), _points(one), _tokens(one), _leaving(one), _gifts(one))
-        for one in series.matches
+        (one.number, len(one.players), _points(one), _tokens(one), _leaving(one), _gifts(one)) for one in series.matches
     ]
     columns = ("match", "players", "points (garnets before > after)", "Tokens won", "leaves", "gifts")
     return Table("", columns, rows, text=columns[2:])
 
 
-def match_text(played: PlayedMatch) -> str:
+def match_text(played: MatchEnd) -> str:
     """Return a match in a line: who won Tokens, who leaves, and gifts."""
     won = _tokens(played) or "nobody"
     gifts = f"; gifts: {_gifts(played)}" if played.gifts else ""
-    match = f"Match {played.end.number}, {len(played.end.players)} players"
-    leave = "leaves" if len(played.end.ending.leaving) == 1 else "leave"
+    match = f"Match {played.number}, {len(played.players)} players"
+    leave = "leaves" if len(played.leaving) == 1 else "leave"
     return f"{match}: Tokens to {won}; {_leaving(played)} {leave}{gifts}"
 
 
-def _points(played: PlayedMatch) -> str:
+def _points(played: MatchEnd) -> str:
     """Return players by points, with their garnets."""
-    end = played.end
-    seats = sorted(range(len(end.players)), key=lambda seat: (-end.ending.points[seat], seat))
-    return ", ".join(
-        f"{end.players[seat]} {score_text(end.ending.points[seat])} ({end.held[seat]} > {end.ending.garnets[seat]})"
-        for seat in seats
-    )
+    seats = zip(played.players, played.points, played.held, played.garnets, strict=True)
+    ordered = sorted(seats, key=lambda seat: -seat[1])
+    return ", ".join(f"{name} {score_text(points)} ({held} > {garnets})" for name, points, held, garnets in ordered)
 
 
-def _tokens(played: PlayedMatch) -> str:
-    won = zip(played.end.players, played.end.ending.tokens, strict=True)
+def _tokens(played: MatchEnd) -> str:
+    won = zip(played.players, played.tokens, strict=True)
     return ", ".join(f"{player} {tokens}" for player, tokens in won if tokens)
 
 
-def _leaving(played: PlayedMatch) -> str:
-    return ", ".join(played.end.players[seat] for seat in played.end.ending.leaving)
+def _leaving(played: MatchEnd) -> str:
+    return ", ".join(played.players[seat] for seat in played.leaving)
 
 
-def _gifts(played: PlayedMatch) -> str:
+def _gifts(played: MatchEnd) -> str:
     return ", ".join(f"{gift.giver} {gift.tokens} to {gift.receiver}" for gift in played.gifts)
 
 
@@ -83,19 +69,15 @@ def agents_table(series: Sequence[Series], players: Mapping[str, str]) -> Table:
     """Return a row for each agent: means over series of its players' means, with 95 % intervals of the place."""
     rows: list[Sequence[Cell]] = []
     for agent in dict.fromkeys(players.values()):
-        places, firsts, won, garnets = [], 0, [], []
-        for one in series:
-            own = [(place, found) for place, found in enumerate(one.order, 1) if players[found.name] == agent]
-            places.append(sum(place for place, _ in own) / len(own))
-            firsts += any(place == 1 for place, _ in own)
-            won.append(sum(found.won for _, found in own) / len(own))
-            garnets.append(sum(found.garnets for _, found in own) / len(own))
+        own = [
+            [(place, one.won, one.garnets) for place, one in enumerate(ended.order, 1) if players[one.name] == agent]
+            for ended in series
+        ]
+        places, won, garnets = zip(*(map(fmean, zip(*found, strict=True)) for found in own), strict=True)
         low, high = mean_interval(places)
-        count, mean = len(series), sum(places) / len(series)
-        interval = f"{low:.2f} to {high:.2f}" if count > 1 else ""
-        held = list(players.values()).count(agent)
-        row = (agent, held, f"{mean:.2f}", interval, firsts, f"{sum(won) / count:.2f}", f"{sum(garnets) / count:.2f}")
-        rows.append(row)
+        interval = f"{low:.2f} to {high:.2f}" if len(series) > 1 else ""
+        means, firsts = (f"{fmean(values):.2f}" for values in (won, garnets)), sum(found[0][0] == 1 for found in own)
+        rows.append((agent, list(players.values()).count(agent), f"{fmean(places):.2f}", interval, firsts, *means))
     rows.sort(key=lambda row: float(str(row[2])))
     columns = ("agent", "players", "mean place", "95 %", "series won", "Tokens won", "garnets")
     return Table("", columns, rows, text=("agent",))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from cellgames.utils.errors import InputError
@@ -60,60 +60,62 @@ class Gift:
 
 
 @dataclass(frozen=True)
-class Ending:
-    """The end of a match, by seat.
-
-    Attributes:
-        points: points of each player.
-        tokens: Tokens of Life won.
-        garnets: after rewards.
-        leaving: seats of those who leave: the Elimination Candidate, or those who forfeited.
-    """
-
-    points: tuple[float, ...]
-    tokens: tuple[int, ...]
-    garnets: tuple[int, ...]
-    leaving: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class MatchEnd:
-    """A match and its consequences, before gifts.
+    """A match that is over; numbers are by seat.
 
     Attributes:
         number: number of the match, from 1.
-        players: names by seat.
-        held: garnets by seat at its start.
-        ending: its end.
-        contestants: all players of the series by name, with what they hold now.
+        players: names.
+        held: garnets at its start.
+        points: points of each player.
+        tokens: Tokens of Life won.
+        garnets: garnets after rewards.
+        leaving: seats of those who leave: the Elimination Candidate, or those who forfeited.
+        contestants: all players of the series by name, with what they hold after the match, before gifts.
+        gifts: gifts of Tokens, after it.
     """
 
     number: int
     players: tuple[str, ...]
     held: tuple[int, ...]
-    ending: Ending
-    contestants: Mapping[str, Contestant]
+    points: tuple[float, ...]
+    tokens: tuple[int, ...]
+    garnets: tuple[int, ...]
+    leaving: tuple[int, ...]
+    contestants: Mapping[str, Contestant] = field(default_factory=dict)
+    gifts: tuple[Gift, ...] = ()
 
     @property
     def staying(self) -> tuple[str, ...]:
         """Return the players of the next match, by seat."""
-        return tuple(name for seat, name in enumerate(self.players) if seat not in self.ending.leaving)
+        return tuple(name for seat, name in enumerate(self.players) if seat not in self.leaving)
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series that is over.
+
+    Attributes:
+        number: from 1.
+        matches: in their order.
+        order: the players, best first.
+    """
+
+    number: int
+    matches: tuple[MatchEnd, ...]
+    order: tuple[Contestant, ...]
 
 
 Givers: TypeAlias = Callable[[MatchEnd, random.Random], Sequence[Gift]]
 """Decides about gifts after a match; a generator of its own is drawn for each match."""
 
 
-def _no_gifts(end: MatchEnd, chance: random.Random) -> Sequence[Gift]:
-    return ()
-
-
 def _second_token(end: MatchEnd, chance: random.Random) -> Sequence[Gift]:
     """Return the gift of a player who won two Tokens: one goes to the best other player who stays."""
     for seat, giver in enumerate(end.players):
         others = [name for name in end.staying if name != giver]
-        if end.ending.tokens[seat] == 2 and others:
-            return (Gift(giver, max(others, key=lambda name: end.ending.points[end.players.index(name)])),)
+        if end.tokens[seat] == 2 and others:
+            return (Gift(giver, max(others, key=lambda name: end.points[end.players.index(name)])),)
     return ()
 
 
@@ -122,12 +124,12 @@ def _random_gifts(end: MatchEnd, chance: random.Random) -> Sequence[Gift]:
     gifts: list[Gift] = []
     for seat, giver in enumerate(end.players):
         others = [name for name in end.staying if name != giver]
-        given = sum(chance.random() < 0.5 for _ in range(end.ending.tokens[seat] if others else 0))
+        given = sum(chance.random() < 0.5 for _ in range(end.tokens[seat] if others else 0))
         gifts += (Gift(giver, chance.choice(others)) for _ in range(given))
     return gifts
 
 
-GIVERS: dict[str, Givers] = {"none": _no_gifts, "second": _second_token, "random": _random_gifts}
+GIVERS: dict[str, Givers] = {"none": lambda end, chance: (), "second": _second_token, "random": _random_gifts}
 """Ways to give Tokens away, by name: nobody does; who wins two gives one to the best other player; at random."""
 
 
@@ -135,10 +137,7 @@ def agents_gifts(agents: Mapping[str, object]) -> Givers:
     """Return gifts that agents decide about.
 
     An agent that gives has a method `give_tokens(end, player, chance)`, which returns the number of Tokens for each
-    receiver by name. All others give nothing.
-
-    Args:
-        agents: agents of the players, by the players' names.
+    receiver by name. All others give nothing. Agents are given by the names of their players.
     """
 
     def give(end: MatchEnd, chance: random.Random) -> Sequence[Gift]:
@@ -155,12 +154,12 @@ def agents_gifts(agents: Mapping[str, object]) -> Givers:
 
 def after_match(
     contestants: Mapping[str, Contestant], end: MatchEnd, give: Givers, chance: random.Random
-) -> tuple[dict[str, Contestant], tuple[Gift, ...]]:
-    """Return all players after a match and the gifts that followed it.
+) -> tuple[dict[str, Contestant], MatchEnd]:
+    """Return all players after a match and its gifts, and the match with them.
 
     Args:
         contestants: by name, before the match.
-        end: end of the match; its own `contestants` are those that this function makes before gifts.
+        end: end of the match, without contestants and gifts.
         give: decides about gifts.
         chance: for it.
 
@@ -171,13 +170,14 @@ def after_match(
     for seat, name in enumerate(end.players):
         now[name] = replace(
             now[name],
-            garnets=end.ending.garnets[seat],
-            won=now[name].won + end.ending.tokens[seat],
-            points=now[name].points + end.ending.points[seat],
-            left=end.number if seat in end.ending.leaving else 0,
+            garnets=end.garnets[seat],
+            won=now[name].won + end.tokens[seat],
+            points=now[name].points + end.points[seat],
+            left=end.number if seat in end.leaving else 0,
         )
-    gifts = tuple(give(replace(end, contestants=dict(now)), chance))
-    for gift in gifts:
+    end = replace(end, contestants=dict(now))
+    end = replace(end, gifts=tuple(give(end, chance)))
+    for gift in end.gifts:
         held = now[gift.giver].tokens if gift.giver in end.players else 0
         if gift.tokens < 1 or gift.tokens > held or gift.giver == gift.receiver or gift.receiver not in end.staying:
             raise InputError(
@@ -187,7 +187,7 @@ def after_match(
             )
         now[gift.giver] = replace(now[gift.giver], given=now[gift.giver].given + gift.tokens)
         now[gift.receiver] = replace(now[gift.receiver], received=now[gift.receiver].received + gift.tokens)
-    return now, gifts
+    return now, end
 
 
 def final_order(contestants: Mapping[str, Contestant], chance: random.Random) -> list[Contestant]:

@@ -7,7 +7,7 @@ the same score are level there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -36,18 +36,6 @@ class PairResult(NamedTuple):
     outcome: Outcome
 
 
-class WeighedResults(NamedTuple):
-    """Results of clusters that stand for several alike.
-
-    Attributes:
-        results: Of one cluster of each kind.
-        weights: By number of the cluster, how many it stands for.
-    """
-
-    results: Sequence[PairResult]
-    weights: Mapping[int, int]
-
-
 def comparisons(record: Record, cluster: int | None = None, *, by_score: bool | None = None) -> Iterator[PairResult]:
     """Yield a result for every two seats of different agents in a game.
 
@@ -66,6 +54,22 @@ def comparisons(record: Record, cluster: int | None = None, *, by_score: bool | 
         cluster = record.pairing.opening
     for one, other, outcome in compare_seats(record, by_score=by_score):
         yield PairResult(record.agents[one], record.agents[other], cluster, outcome)
+
+
+def places(scores: Sequence[float]) -> tuple[float, ...]:
+    """Return the place of each seat, 1 the best; seats with equal scores share the mean of the places they take up."""
+    return tuple(1 + sum(other > own for other in scores) + (scores.count(own) - 1) / 2 for own in scores)
+
+
+def standing_points(record: Record) -> list[float]:
+    """Return the share of the other seats that each seat finished ahead of, a tie half, from 0 to 1.
+
+    They follow the order of the final scores; who forfeits is behind all others, who are level with each other.
+    """
+    scores, forfeit = record.result.scores, record.result.forfeit
+    if forfeit is not None:
+        scores = tuple(float(seat not in forfeit.seats) for seat in range(len(scores)))
+    return [(len(scores) - place) / (len(scores) - 1) for place in places(scores)]
 
 
 def compare_seats(record: Record, *, by_score: bool | None = None) -> Iterator[tuple[int, int, Outcome]]:

@@ -16,7 +16,6 @@ Letters: `K` agents, `P` players or seats, `T` tables (or joint choices), `G` ga
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,16 +23,13 @@ from numpy.typing import NDArray
 
 from cellgames.utils.statistics import percentile_interval
 
-from .equilibrium import optimize
+from .equilibrium import linear_program
 
 if TYPE_CHECKING:
-    from cellgames.arena.records.record_lines import Record
-
     from .payoffs import Payoffs
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
-_FEASIBLE = 1e-10  # how far a linear program may miss a constraint
 _SLACK = 1e-9  # added to gains that are fixed, so that rounding leaves the next program feasible
 _AT_WORK = 1e-7  # a dual variable above this holds its constraint fast
 
@@ -73,37 +69,17 @@ def deviation_ratings(payoffs: Payoffs, *, draws: int = 100, seed: int = 0) -> D
     Raises:
         ImportError: SciPy is missing.
     """
-    names = payoffs.complete()
-    part = payoffs.restricted(names)
-    places = [payoffs.agents.index(name) for name in names]
+    part, places, left_out = payoffs.largest_part()
     rating, low, high = np.full((3, len(payoffs.agents)), np.nan)
     rating[places] = _least_gains(part.advantage)
     if draws:
         drawn = [_least_gains(matrix) for matrix in part.drawn(draws, np.random.default_rng(seed))]
         low[places], high[places] = percentile_interval(drawn, part.level)
-    left_out = tuple(name for name in payoffs.agents if name not in names)
     return DeviationRatings(payoffs.agents, rating, low, high, 2, left_out)
 
 
-def standing_points(record: Record) -> list[float]:
-    """Return the share of the other seats that each seat finished ahead of, a tie half, from 0 to 1.
-
-    They follow the order of the final scores; who forfeits is behind all others.
-    """
-    failed = () if record.result.forfeit is None else record.result.forfeit.seats
-    scores = [-math.inf if seat in failed else score for seat, score in enumerate(record.result.scores)]
-    if failed:  # the game stopped, so the others are level
-        scores = [-math.inf if score == -math.inf else 0.0 for score in scores]
-    others = len(scores) - 1
-    return [(sum(own > s for s in scores) + (scores.count(own) - 1) / 2) / others for own in scores]
-
-
 def _least_gains(gains: FloatArray) -> FloatArray:
-    """Return the gains of the distribution over columns that minimises the largest gain, then the next, and so on.
-
-    Args:
-        gains: [G, T], of each column alone.
-    """
+    """Return the gains of the distribution over columns that minimises the largest gain, then the next, and so on."""
     count, size = gains.shape
     scale = float(np.abs(gains).max())
     if scale == 0:
@@ -130,16 +106,12 @@ def _least_gains(gains: FloatArray) -> FloatArray:
 def _program(matrix: FloatArray, bound: FloatArray, is_open: NDArray[np.bool_]) -> Any:
     """Minimise the largest open gain while the others stay within their bounds."""
     size = matrix.shape[1]
-    found = optimize("deviation ratings need").linprog(
+    return linear_program(
+        "deviation ratings need",
         np.r_[np.zeros(size), 1.0],
         A_ub=np.column_stack([matrix, -is_open.astype(np.float64)]),
         b_ub=np.where(is_open, 0.0, bound + _SLACK),
         A_eq=np.r_[np.ones(size), 0.0][None],
         b_eq=[1.0],
         bounds=[(0, None)] * size + [(None, None)],
-        method="highs",
-        options={"primal_feasibility_tolerance": _FEASIBLE, "dual_feasibility_tolerance": _FEASIBLE},
     )
-    if found.x is None:
-        raise ArithmeticError(f"the linear program of the deviation ratings failed: {found.message}")
-    return found

@@ -55,18 +55,15 @@ def _inner_equilibrium(matrix: FloatArray) -> FloatArray:
     """
     count = len(matrix)
     below = np.column_stack([matrix - np.eye(count), np.ones(count)])  # A p - p + e <= 0
-    found = optimize("Nash averaging needs").linprog(
+    found = linear_program(
+        "Nash averaging needs",
         np.r_[np.zeros(count), -1.0],
         A_ub=np.vstack([np.column_stack([matrix, np.zeros(count)]), below]),
         b_ub=np.zeros(2 * count),
         A_eq=np.r_[np.ones(count), 0.0][None],
         b_eq=[1.0],
         bounds=[(0, 1)] * count + [(0, None)],
-        method="highs",
-        options={"primal_feasibility_tolerance": _FEASIBLE, "dual_feasibility_tolerance": _FEASIBLE},
     )
-    if found.x is None:
-        raise ArithmeticError(f"the linear program of the equilibrium failed: {found.message}")
     return np.asarray(np.maximum(found.x[:count], 0.0), dtype=np.float64)
 
 
@@ -130,3 +127,12 @@ def optimize(who: str) -> Any:
     except ImportError as error:
         raise ImportError(f'{who} SciPy ({error}): pip install "cellgames[research]"') from None
     return optimize
+
+
+def linear_program(who: str, costs: FloatArray, **constraints: Any) -> Any:
+    """Return the least costs under constraints (`scipy.optimize.linprog`); `who` needs SciPy (`optimize`)."""
+    limits = {"primal_feasibility_tolerance": _FEASIBLE, "dual_feasibility_tolerance": _FEASIBLE}
+    found = optimize(who).linprog(costs, **constraints, method="highs", options=limits)
+    if found.x is None:
+        raise ArithmeticError(f"the linear program failed that {who}: {found.message}")
+    return found

@@ -36,7 +36,7 @@ from cellgames.utils.errors import check_level
 
 from .comparisons import PairResult
 from .davidson import Likelihood, maximise
-from .ratings import ELO_PER_LOG
+from .ratings import ELO_PER_LOG, tally_results
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -84,21 +84,14 @@ class Evidence:
     def __init__(self, results: Iterable[PairResult], agents: Iterable[str]) -> None:
         self.agents = tuple(sorted(agents))
         index = {name: k for k, name in enumerate(self.agents)}
-        # By pair (i < j) and cluster: games won by i, won by j, drawn.
-        found: dict[tuple[int, int, int], list[int]] = {}
-        count = len(self.agents)
+        count, rows = len(self.agents), []
         self.played = np.zeros((count, count), dtype=np.int64)
-        for first, second, cluster, outcome in results:
-            i, j = index[first], index[second]
-            self.played[i, j] += 1
-            self.played[j, i] += 1
-            if outcome == "both_lose":
-                continue
-            column = 2 if outcome == "draw" else int((outcome == "first") == (i > j))
-            found.setdefault((min(i, j), max(i, j), cluster), [0, 0, 0])[column] += 1
-        keys = sorted(found)
-        self._i, self._j = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
-        self._counts = np.array([found[key] for key in keys], dtype=np.float64).reshape(-1, 3)  # [clusters, 3]
+        for (a, b), clusters in sorted(tally_results(results).items()):
+            i, j = index[a], index[b]
+            self.played[i, j] = self.played[j, i] = sum(map(sum, clusters.values()))
+            rows += [(i, j, *ends[:3]) for _, ends in sorted(clusters.items()) if any(ends[:3])]
+        table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+        self._i, self._j, self._counts = table[:, 0], table[:, 1], table[:, 2:].astype(np.float64)  # [clusters, 3]
         wins, draws = np.zeros((2, count, count))
         np.add.at(wins, (self._i, self._j), self._counts[:, 0])
         np.add.at(wins, (self._j, self._i), self._counts[:, 1])
@@ -199,16 +192,8 @@ def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float 
     for better, worse in pairwise(order):
         z, information = evidence.difference(better, worse)
         at_first = information if first is None else first.difference(better, worse)[1]
-        found.append(
-            Adjacency(
-                better=better,
-                worse=worse,
-                elo=elo[better] - elo[worse],
-                games=int(evidence.played[place[better], place[worse]]),
-                z=z,
-                needed=_needed(information, at_first, level),
-            )
-        )
+        games, needed = int(evidence.played[place[better], place[worse]]), _needed(information, at_first, level)
+        found.append(Adjacency(better, worse, elo[better] - elo[worse], games, z, needed))
     return found
 
 

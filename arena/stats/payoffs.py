@@ -11,30 +11,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.utils.errors import InputError, check_level, shown
+from cellgames.utils.errors import InputError, check_level
 from cellgames.utils.statistics import percentile_interval, student_t
 
-from .comparisons import Outcome, PairResult, comparisons
-from .cycles import Cycle, cycles
+from .comparisons import PairResult, comparisons
 from .deviation import DeviationRatings, deviation_ratings
 from .equilibrium import equilibrium
+from .ratings import tally_results
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
-_POINTS: dict[Outcome, tuple[float, float]] = {
-    "first": (1.0, 0.0),
-    "second": (0.0, 1.0),
-    "draw": (0.5, 0.5),
-    "both_lose": (0.0, 0.0),
-}
 _VIRTUAL = 2.0  # clusters won, and as many lost, that an interval adds: Agresti and Coull's "plus four"
 
 
@@ -101,15 +96,8 @@ class Payoffs:
             raise InputError("agents", f"some of {', '.join(self.agents)}", ", ".join(missing))
         places = [self.agents.index(name) for name in names]
         part = np.ix_(places, places)
-        return Payoffs(
-            names,
-            self.score[part],
-            self.games[part],
-            self.middle[part],
-            self.error[part],
-            self.clusters[part],
-            self.level,
-        )
+        arrays = ("score", "games", "middle", "error", "clusters")
+        return replace(self, agents=names, **{name: getattr(self, name)[part] for name in arrays})
 
     @cached_property
     def average(self) -> NashAverage:
@@ -125,6 +113,12 @@ class Payoffs:
     def rings(self) -> tuple[Cycle, ...]:
         """Result of `cycles.cycles` at the level of the matrix."""
         return cycles(self, self.level)
+
+    def largest_part(self) -> tuple[Payoffs, list[int], tuple[str, ...]]:
+        """Return the matrix of the agents of `complete`, their places in this one, and the names of the others."""
+        names = self.complete()
+        left_out = tuple(name for name in self.agents if name not in names)
+        return self.restricted(names), [self.agents.index(name) for name in names], left_out
 
     def drawn(self, draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
         """Yield matrices of advantages, each score drawn about the middle of its interval."""
@@ -203,32 +197,24 @@ def payoffs_of(results: Iterable[PairResult], level: float = 0.95, weights: Mapp
     Raises:
         ValueError: no results, or an agent against itself.
     """
-    # By pair (a < b) and cluster: [games, points of a, points of b].
-    pairs: dict[tuple[str, str], dict[int, list[float]]] = {}
-    for first, second, cluster, outcome in results:
-        if first == second:
-            raise InputError("agents", "two different agents", f"{shown(first)} against itself")
-        one, other = _POINTS[outcome]
-        if first > second:
-            first, second, one, other = second, first, other, one
-        total = pairs.setdefault((first, second), {}).setdefault(cluster, [0, 0.0, 0.0])
-        total[:] = total[0] + 1, total[1] + one, total[2] + other
+    pairs = tally_results(results)
     if not pairs:
         raise InputError("records", "at least one game between different agents", "none")
     agents = tuple(sorted({name for pair in pairs for name in pair}))
-    index = {name: k for k, name in enumerate(agents)}
     count = len(agents)
     score, middle, error = np.full((3, count, count), np.nan)
     games, sets = np.zeros((2, count, count), dtype=np.int64)
     for (a, b), clusters in sorted(pairs.items()):
-        i, j = index[a], index[b]
-        sums = np.array(list(clusters.values()))  # [C, 3]
+        i, j = agents.index(a), agents.index(b)
+        tallies = np.array(list(clusters.values()), dtype=np.float64)  # [C, 4]
         if weights is not None:
-            sums = np.repeat(sums, [weights[number] for number in clusters], axis=0)
-        for row, column, points in ((i, j, sums[:, 1]), (j, i, sums[:, 2])):
-            games[row, column], sets[row, column] = round(sums[:, 0].sum()), len(sums)
+            tallies = np.repeat(tallies, [weights[number] for number in clusters], axis=0)
+        sizes = tallies.sum(axis=1)
+        for row, column, won in ((i, j, tallies[:, 0]), (j, i, tallies[:, 1])):
+            points = won + tallies[:, 2] / 2
+            games[row, column], sets[row, column] = round(sizes.sum()), len(sizes)
             score[row, column] = points.sum() / games[row, column]  # of halves: exact in any order
-            middle[row, column], error[row, column] = _clustered(sums[:, 0], points)
+            middle[row, column], error[row, column] = _clustered(sizes, points)
     return Payoffs(agents, score, games, middle, error, sets, level)
 
 
@@ -260,17 +246,68 @@ def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
     Raises:
         ImportError: SciPy is missing.
     """
-    names = payoffs.complete()
-    part = payoffs.restricted(names)
-    places = [payoffs.agents.index(name) for name in names]
-    advantage = part.advantage
+    part, places, left_out = payoffs.largest_part()
     strategy, rating, low, high, support = np.full((5, len(payoffs.agents)), np.nan)
     strategy[:] = 0.0
-    strategy[places] = equilibrium(advantage)
-    rating[places] = advantage @ strategy[places]
+    strategy[places] = equilibrium(part.advantage)
+    rating[places] = part.advantage @ strategy[places]
     if draws:
         drawn = np.array([equilibrium(matrix) for matrix in part.drawn(draws, np.random.default_rng(seed))])
         low[places], high[places] = percentile_interval(drawn, part.level)
         support[places] = (drawn > 0).mean(axis=0)
-    left_out = tuple(name for name in payoffs.agents if name not in names)
     return NashAverage(payoffs.agents, strategy, rating, low, high, support, float(np.nanmax(rating)), left_out)
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A ring in which each agent beats the next one, the last the first.
+
+    Attributes:
+        agents: Three agents or more; the first by name begins.
+        scores: Score of each agent against the next.
+        lows: Lower bounds of those scores, all above 1/2.
+    """
+
+    agents: tuple[str, ...]
+    scores: tuple[float, ...]
+    lows: tuple[float, ...]
+
+    @property
+    def weakest(self) -> float:
+        """Smallest of the scores; rings are ordered by it."""
+        return min(self.scores)
+
+    def __str__(self) -> str:
+        arrows = "".join(
+            f" beats {other} {100 * score:.0f} %"
+            for other, score in zip((*self.agents[1:], self.agents[0]), self.scores, strict=True)
+        )
+        return self.agents[0] + arrows
+
+
+def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int = 10_000) -> tuple[Cycle, ...]:
+    """Return all rings without chords, the shortest first, of one length those with the best weakest link first.
+
+    Args:
+        payoffs: the matrix.
+        level: level of the intervals, pair by pair. A pair without difference is taken for one with an arrow in a share
+            `1 - level` of cases; a false ring needs a false arrow beside true ones that fit.
+        longest: largest number of agents in a ring.
+        most: largest number of rings to look at; a field of `most` stronger rings needs no more.
+
+    Raises:
+        ValueError: a level or a length out of range.
+    """
+    if longest < 3:
+        raise InputError("longest", "rings of 3 agents or more", f"longest={longest}")
+    import networkx
+
+    low, found = payoffs.interval(level)[0], []
+    graph = networkx.DiGraph(np.argwhere(low > 0.5).tolist())
+    for ring in islice(networkx.chordless_cycles(graph, length_bound=longest), most):
+        start = ring.index(min(ring))
+        ring = [*ring[start:], *ring[:start]]
+        links = list(pairwise([*ring, ring[0]]))
+        scores, lows = (tuple(float(matrix[link]) for link in links) for matrix in (payoffs.score, low))
+        found.append(Cycle(tuple(payoffs.agents[k] for k in ring), scores, lows))
+    return tuple(sorted(found, key=lambda cycle: (len(cycle.agents), -cycle.weakest, cycle.agents)))

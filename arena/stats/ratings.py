@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cellgames.utils.errors import InputError, check_at_least, check_level, shown
 from cellgames.utils.statistics import bayesian_weights, expanded_percentiles
 
-from .comparisons import Outcome, PairResult, WeighedResults
+from .comparisons import Outcome, PairResult
 from .davidson import Likelihood, maximise
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -72,7 +72,7 @@ class Ratings:
 
 
 def rate(
-    results: Iterable[PairResult] | WeighedResults,
+    results: Iterable[PairResult],
     *,
     anchor: str | None = None,
     prior: float = 1.0,
@@ -80,6 +80,7 @@ def rate(
     level: float = 0.95,
     seed: int = 0,
     shared_clusters: bool = False,
+    weights: Mapping[int, int] | None = None,
 ) -> Ratings:
     """Rate all agents that appear in `results`, with bootstrap intervals over clusters of games.
 
@@ -102,11 +103,11 @@ def rate(
         seed: seed of the generator that only this call consumes.
         shared_clusters: whether a number is the same cluster in all pairs, as one game of many seats gives results
             to many pairs; else every pair has its own.
+        weights: for how many clusters that are alike each stands, by its number; None for one.
     """
     check_level(level)
     check_at_least(0, resamples=resamples)
-    weights = results.weights if isinstance(results, WeighedResults) else None
-    pairs = _tally(results.results if isinstance(results, WeighedResults) else results)
+    pairs = tally_results(results)
     if not pairs:
         raise InputError("wins", "at least one game", "none", "were the results consumed already?")
     agents = tuple(sorted({name for pair in pairs for name in pair}))
@@ -168,7 +169,7 @@ def rate(
     )
 
 
-def _tally(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[int, list[int]]]:
+def tally_results(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[int, list[int]]]:
     """Count outcomes by pair (a < b) and cluster: [a won, b won, draws, both lost]."""
     column = {outcome: k for k, outcome in enumerate(get_args(Outcome))}
     pairs: dict[tuple[str, str], dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))

@@ -27,7 +27,7 @@ from cellgames.utils.errors import InputError
 from cellgames.utils.statistics import wilson_interval
 
 from .alike import Alike
-from .comparisons import WeighedResults, compare_seats, comparisons
+from .comparisons import PairResult, compare_seats, comparisons, places
 from .payoffs import Payoffs, payoffs_of
 from .ratings import Ratings, rate
 
@@ -226,30 +226,34 @@ def make_tables(
     Raises:
         ValueError: An agent failed in every game, and such games are left out.
     """
-    weights, played = None, list[Record]()
-    if isinstance(records, Alike):
-        played, alike = [record for record, _ in records.games], [number for _, number in records.games]
-        inside = [pair for cluster, _ in records.clusters for pair in cluster]
-        weights = {_opening(cluster[0][0]): number for cluster, number in records.clusters}
-        courses = records.courses
-    else:
-        played = [record for record in records if not (void and failed(record))]
-        if records and not played:
+    games = records
+    if not isinstance(games, Alike):
+        counted = [(record, 1) for record in games if not (void and failed(record))]
+        if games and not counted:
             raise InputError("records", "a game to rate", "games in which an agent failed alone, which are void")
-        alike = [1] * len(played)
-        inside, courses = list(zip(played, alike, strict=True)), _courses(played)
-    seats = range(len(played[0].agents) if played else 0)
+        games = Alike(counted, [([one], 1) for one in counted], _courses(record for record, _ in counted))
+    played, alike = [record for record, _ in games.games], [number for _, number in games.games]
+    seats, courses = range(len(played[0].agents) if played else 0), games.courses
     by_score = len(seats) > 2 if by_score is None else by_score
-    results = [result for record, n in inside for result in comparisons(record, by_score=by_score) for _ in range(n)]
-    weighed = results if weights is None else WeighedResults(results, weights)
-    rated = rate(weighed, anchor=anchor, resamples=resamples, seed=seed, shared_clusters=by_score)
+    results, weights = list[PairResult](), dict[int, int]()
+    for cluster, number in games.clusters:
+        for record, times in cluster:
+            for result in comparisons(record, by_score=by_score):
+                results += [result] * times
+                weights[result.cluster] = number
+    rated = rate(results, weights=weights, anchor=anchor, resamples=resamples, seed=seed, shared_clusters=by_score)
     sides = _Sides(played, alike, courses, by_score)
+    order = sorted(range(len(rated.agents)), key=lambda k: (-round(float(rated.elo[k]), 6), rated.agents[k]))
+    low, high = ([None if math.isnan(x) else x for x in bounds.tolist()] for bounds in (rated.low, rated.high))
     pairs = sorted({(a, b) for result in results for a, b in permutations(result[:2])})
     return Tables(
         by_score=by_score,
         games=sum(alike),
         distinct=sum(number for _, number in courses),
-        standings=_ranked(rated, sides),
+        standings=tuple(
+            Standing(rank, rated.agents[k], float(rated.elo[k]), low[k], high[k], sides.tally(rated.agents[k]))
+            for rank, k in enumerate(order, 1)
+        ),
         cross={pair: sides.tally(pair) for pair in pairs},
         seats=tuple(sides.tally(seat) for seat in seats),
         agent_seats={
@@ -266,11 +270,6 @@ def make_tables(
 def tally(records: Sequence[Record], agent: str) -> Tally:
     """Return the tally of one agent."""
     return _Sides(records, [1] * len(records), _courses(records)).tally(agent)
-
-
-def _opening(record: Record) -> int:
-    assert record.pairing is not None
-    return record.pairing.opening
 
 
 def _courses(records: Iterable[Record]) -> list[tuple[list[Record], int]]:
@@ -335,21 +334,6 @@ def thinking(records: Iterable[Record]) -> dict[str, Thinking]:
     return {agent: Thinking(median(moves), max(moves)) for agent, moves in sorted(seconds.items()) if moves}
 
 
-def places(scores: Sequence[float]) -> tuple[float, ...]:
-    """Return the place of each seat, 1 the best; seats with equal scores share the mean of the places they take up."""
-    return tuple(1 + sum(other > own for other in scores) + (scores.count(own) - 1) / 2 for own in scores)
-
-
-def _ranked(rated: Ratings, sides: _Sides) -> tuple[Standing, ...]:
-    """Return the agents with their tallies, best first; equal ratings by name."""
-    order = sorted(range(len(rated.agents)), key=lambda k: (-round(float(rated.elo[k]), 6), rated.agents[k]))
-    low, high = ([None if math.isnan(x) else x for x in bounds.tolist()] for bounds in (rated.low, rated.high))
-    return tuple(
-        Standing(rank, rated.agents[k], float(rated.elo[k]), low[k], high[k], sides.tally(rated.agents[k]))
-        for rank, k in enumerate(order, 1)
-    )
-
-
 class _Sides:
     """Comparisons by side: an agent, a seat, an agent in a seat (name, number), or a pair of agents (name, name)."""
 
@@ -411,10 +395,4 @@ def _finish(sat: Sequence[tuple[Record, int, int]]) -> Finish:
             first += number
             alone += number * (scores.count(scores[seat]) == 1)
     total = sum((Fraction(value) * number for value, number in score.items()), Fraction(0))  # as `math.fsum` rounds
-    return Finish(
-        seats=seats,
-        first=first,
-        alone=alone,
-        place=place / seats if seats else math.nan,
-        score=float(total) / seats if seats else math.nan,
-    )
+    return Finish(seats, first, alone, place / seats, float(total) / seats) if seats else _NO_FINISH

@@ -22,9 +22,9 @@ import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import write_page
 from cellgames.agents.loading import load
-from cellgames.arena.analyse.agent_games import opening_plies
 from cellgames.arena.play import evaluation
-from cellgames.arena.play.match import play_games
+from cellgames.arena.play.evaluation import opening_plies
+from cellgames.arena.play.match import GamePlayer, batch_of
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Pairing
@@ -76,7 +76,7 @@ def _seconds(game: Any, spec: str) -> float:
     """Return the mean seconds of a move of an agent that plays one game alone, on this machine."""
     options = MatchOptions(games=2, opening_plies=0, clock="100000")
     pairings = [Pairing("levels", number, (0,) * game.info.num_players) for number in range(2)]
-    records = play_games(game, {spec: load(spec, game)}, options, pairings, lambda count: None)
+    records = GamePlayer(game, {spec: load(spec, game)}, options).play(batch_of([spec], pairings))
     return fmean(time for record in records for seat in record.seconds for time in seat)
 
 

@@ -26,7 +26,7 @@ from cellgames.arena.ladder.climb import climb
 from cellgames.arena.ladder.rungs import FOLDER, RATINGS
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import LadderOptions, MatchOptions, RoundRobinOptions
-from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.play.rated_runs import round_robin
 from cellgames.envs.core import Game
 from cellgames.utils.files import write_atomic
 from cellgames.utils.report.model import Cell, Table

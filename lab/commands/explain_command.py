@@ -26,7 +26,7 @@ from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
     from cellgames.lab.interventions.effects import Explanation, Options
 
 _TEXT = (
@@ -158,13 +158,13 @@ def _record(arguments: argparse.Namespace) -> tuple[Record | CupRecord, int]:
 def _records(path: Path) -> Sequence[Record | CupRecord]:
     """Return all records of a run or of a file."""
     from cellgames.arena.records.record_lines import read_lines, read_records, records_file
-    from cellgames.arena.season import cup_replays
+    from cellgames.arena.season import cup
 
     path = records_file(path)
     with open(path, "rb") as file:
         first = file.readline()
-    if cup_replays.recognises(first):
-        return read_lines(path, cup_replays.CupRecord.from_json)[0]
+    if cup.recognises(first):
+        return read_lines(path, cup.CupRecord.from_json)[0]
     return read_records(path).records
 
 

@@ -113,8 +113,8 @@ def _networks(path: Path) -> tuple[Game, dict[str, Network], list[int]]:
 def _records(arguments: argparse.Namespace, game: Game, network: Network) -> Sequence[Record]:
     """Return the games from which positions come."""
     from cellgames.agents.loading import load
-    from cellgames.arena.analyse.agent_games import play_some
     from cellgames.arena.analyse.record_groups import grouped, read_paths
+    from cellgames.arena.play.evaluation import play_some
     from cellgames.lab.interventions.probing import GAMES
 
     if arguments.records:

@@ -27,7 +27,7 @@ from cellgames.utils.errors import InputError
 from .effects import Intervention, Options, Replays
 
 if TYPE_CHECKING:
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
 
 Cells: TypeAlias = npt.NDArray[np.int8]
 Edit: TypeAlias = tuple[tuple[int, int], ...]
@@ -281,8 +281,7 @@ def cup_world(game: ToroidalCup, record: Record, options: Options) -> CupWorld:
 
 def season_world(record: CupRecord, options: Options) -> CupWorld:
     """Return the world of a game of the Cup's own season, whose shapes nobody has placed; the record is checked."""
-    from cellgames.arena.season.cup import start_of
-    from cellgames.arena.season.cup_replays import game_of, verify
+    from cellgames.arena.season.cup import game_of, start_of, verify
 
     for _, error in verify([record]):
         raise error

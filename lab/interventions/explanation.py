@@ -14,7 +14,7 @@ from cellgames.utils.errors import InputError, shown
 from .effects import Effect, Explanation, Intervention, Options, PairEffect, Replays, World
 
 if TYPE_CHECKING:
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
 
 _STONES = "cellgames.lab.interventions.stones_world"
 WORLDS: dict[str, Target] = {
@@ -35,7 +35,7 @@ def world_of(record: Record | CupRecord, options: Options | None = None) -> Worl
         ReplayError: The record does not reproduce.
         ValueError: A game that was forfeited, a game without interventions, or options that do not fit it.
     """
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
 
     chosen = options or Options()
     if isinstance(record, CupRecord):

@@ -16,7 +16,7 @@ from .worth_pictures import HARM, LAYERS, WORTH
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
 
 MOST_WORK = (2e10, 2e12)
 """Most cells times generations of Life in all replays, without and with native code: some ten seconds."""

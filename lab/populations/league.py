@@ -41,7 +41,7 @@ from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.agents.networks.agent_files import MIXTURE_FILE, WEIGHTS_FILE
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.feed import AnyStore
+from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.stats.payoffs import Payoffs, payoffs
 from cellgames.cluster.connection import ClusterError
 from cellgames.cluster.workers import Workers

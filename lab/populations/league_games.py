@@ -1,7 +1,7 @@
 """The games between the members of a league, round by round, each in a folder of its own.
 
 A round plays each new member against all others. For a coarse correlated equilibrium it plays all tables with a new
-member instead. Records are those of all other runs of games (`arena.play.chunks`).
+member instead. Records are those of all other runs of games (`arena.play.rated_runs`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
-from cellgames.arena.play.chunks import FILES, RUN, ChunkedRun, Settings, batch_of
-from cellgames.arena.play.match import both_seats, load_agents, match_id, seatings
+from cellgames.arena.play.match import batch_of, both_seats, load_agents, match_id, seatings, table_batches
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.play.rated_runs import FILES, RUN, GamesRun, settings_of
 from cellgames.arena.play.tournament import Batch, Stage, all_games
 from cellgames.arena.records.record_lines import Pairing, Record
-from cellgames.arena.records.store.feed import AnyStore
+from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
@@ -70,9 +70,7 @@ def plan_round(seats: int, members: Sequence[str], new: Sequence[str], options: 
         return RoundGames(many, plan)
     many = FreeForAllOptions(games=options.games, seed=seed)
     for pair in pairs:
-        drawn, match = seatings(2, seats, many.games, seed), match_id(*pair)
-        for numbers in many.chunks():
-            plan.append(batch_of(pair, [Pairing(match, number, drawn[number]) for number in numbers]))
+        plan += table_batches(pair, seatings(2, seats, many.games, seed), many, match_id(*pair))
     return RoundGames(many, plan)
 
 
@@ -98,25 +96,20 @@ def play_round(
         warn: gets a line for each thing left out.
     """
     given = games.options
-    settings, place = Settings.of(game, agents, given), RunFolder(folder, _GAMES)
-    run = ChunkedRun(game, load_agents(game, agents), agents, given, settings, place, warn)
+    run = GamesRun(game, agents, given, settings_of(game, agents, given), RunFolder(folder, _GAMES), warn)
     records: list[Record] = []
     planned = {pairing for batch in games.plan for pairing in batch.games}
-    with place:
-        run.play(all_games([Stage(games.plan)], records), planned.__contains__, store=store, workers=workers)
+    players = load_agents(game, agents)
+    with run.games(players, store=store, knows=planned.__contains__, workers=workers) as played:
+        played.run(all_games([Stage(games.plan)], records))
     return tuple(records)
 
 
 def _table_batches(names: tuple[str, ...], seats: Sequence[int], options: FreeForAllOptions) -> list[Batch[Pairing]]:
     """Return the games of one table; the members move on by one seat from game to game."""
     match = ", ".join(f"{seats.count(place)} {name}" for place, name in enumerate(names))
-    turned = [
-        tuple(seats[(place + number) % len(seats)] for place in range(len(seats))) for number in range(len(seats))
-    ]
-    return [
-        batch_of(names, [Pairing(match, number, turned[number % len(turned)]) for number in numbers])
-        for numbers in options.chunks()
-    ]
+    turns = (number % len(seats) for number in range(options.games))
+    return table_batches(names, [(*seats[turn:], *seats[:turn]) for turn in turns], options, match)
 
 
 def table_payoffs(records: Iterable[Record], names: Sequence[str], seats: int) -> dict[Seating, dict[int, float]]:

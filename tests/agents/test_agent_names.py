@@ -14,7 +14,7 @@ from cellgames.agents import load
 from cellgames.agents.agent_names import MOST_NAME, by_name, matched, split_name
 from cellgames.agents.identity import identities, identity
 from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.play.rated_runs import round_robin
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.registry import REGISTRY
 from cellgames.runs.run_folder import RunError

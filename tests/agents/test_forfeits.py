@@ -25,10 +25,9 @@ from cellgames.agents.play_loop import Played, play
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.programs.process import namespaces
 from cellgames.agents.programs.program_agent import Engine
-from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
-from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.play.rated_runs import free_for_all, round_robin
 from cellgames.arena.records.record_lines import Forfeit, Record, Result
 from cellgames.arena.records.replays import ReplayError, replay, verify
 from cellgames.arena.report.rating_tables import notes

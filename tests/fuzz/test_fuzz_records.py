@@ -23,7 +23,7 @@ from cellgames.arena.records.checksums import RecordError
 from cellgames.arena.records.record_lines import Record, append, read_records
 from cellgames.arena.records.replays import replay
 from cellgames.arena.records.variations import Variation
-from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.arena.season.cup import CupRecord
 from cellgames.arena.season.teams import read_teams
 from cellgames.envs.core import Game, seeds
 

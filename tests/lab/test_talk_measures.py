@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from cellgames.agents.base import GameAgent
-from cellgames.arena.analyse.agent_games import play_some
 from cellgames.arena.analyse.report import analyse_games
+from cellgames.arena.play.evaluation import play_some
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.grid_adaptation.observation import num_planes
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk

@@ -10,8 +10,8 @@ import pytest
 
 import cellgames
 from cellgames.agents.loading import load
-from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match_options import FreeForAllOptions
+from cellgames.arena.play.rated_runs import free_for_all
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, game_of, replay, stepped
 from cellgames.envs.core import Game

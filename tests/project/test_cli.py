@@ -99,7 +99,7 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_where(
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("our own fault")
 
-    monkeypatch.setattr("cellgames.arena.play.chunks.play_games", broken)
+    monkeypatch.setattr("cellgames.arena.play.match.GamePlayer.play", broken)
     words = ["round-robin", *SMALL, "--agents", "random", "greedy", "--out", str(tmp_path / "run")]
     assert main([*words, "--quiet"]) == 1
     err = capsys.readouterr().err

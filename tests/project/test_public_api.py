@@ -61,7 +61,7 @@ def test_the_public_api_needs_no_import_but_that_of_the_package() -> None:
 import sys, cellgames
 listed = [cellgames.envs, cellgames.agents, cellgames.training, cellgames.arena, cellgames.envs.adapters]
 assert "torch" not in sys.modules
-assert cellgames.arena.round_robin is cellgames.arena.play.round_robin.round_robin
+assert cellgames.arena.round_robin is cellgames.arena.play.rated_runs.round_robin
 assert cellgames.agents.play is cellgames.agents.play_loop.play
 assert cellgames.envs.torus.Torus() == cellgames.make("torus-v0")
 assert cellgames.envs.torus_v0.env().metadata

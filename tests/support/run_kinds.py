@@ -17,13 +17,11 @@ from training_runs import block_extras, tiny
 import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.ladder.climb import climb
-from cellgames.arena.play.free_for_all import free_for_all
-from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
-from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions, SeriesOptions
+from cellgames.arena.play.rated_runs import free_for_all, round_robin
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.series.series import play_series
-from cellgames.arena.series.series_options import SeriesOptions
 from cellgames.arena.stats import payoffs
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.training import train

@@ -12,8 +12,7 @@ from browser import DESKTOP, PHONE, page
 from web_records import SMALL, recorded
 
 from cellgames.arena.records.record_lines import Record, append
-from cellgames.arena.season.cup import CupUmpire
-from cellgames.arena.season.cup_replays import CupRecord, board_at
+from cellgames.arena.season.cup import CupRecord, CupUmpire, board_at
 from cellgames.arena.season.games import Fixture
 from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, Roster

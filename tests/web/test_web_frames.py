@@ -20,8 +20,7 @@ from web_records import SMALL, recorded, registered_toy
 import cellgames
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, replay
-from cellgames.arena.season.cup import start_of
-from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.arena.season.cup import CupRecord, start_of
 from cellgames.arena.season.games import Fixture
 from cellgames.envs.cloth_of_gold_wild.rendering import wild_view
 from cellgames.envs.core import Game, seeds

@@ -23,14 +23,14 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from cellgames.agents.identity import is_program
 from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, Result, append, forfeit_of
@@ -158,10 +158,8 @@ class Store:
 
     def _check(self) -> bool:
         """Return True if the tables exist; raise a `StoreError` for another file, or a store of another version."""
-        application, version, tables = (
-            self._db.execute(question).fetchone()[0]
-            for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
-        )
+        questions = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+        application, version, tables = (self._db.execute(question).fetchone()[0] for question in questions)
         if application == version == tables == 0:
             return False
         if application != APPLICATION:
@@ -211,13 +209,9 @@ class Store:
         except StoreError:
             raise
         except (sqlite3.Error, ValueError, TypeError, LookupError, OverflowError, zlib.error, RecursionError) as error:
-            raise StoreError(
-                self.path,
-                "a store that can be read",
-                f"{place}{clipped(str(error), 300)}",
-                "is the file damaged? Delete it, and `cellgames leaderboard --add` with the folders of runs "
-                "makes it anew",
-            ) from None
+            cause = "is it damaged? Delete it, and `cellgames leaderboard --add` with the folders of runs makes it anew"
+            got = f"{place}{clipped(str(error), 300)}"
+            raise StoreError(self.path, "a store that can be read", got, cause) from None
 
     def __enter__(self) -> Self:
         return self
@@ -255,13 +249,8 @@ class Store:
         Raises:
             StoreError: The file cannot be written, as on a full disk.
         """
-        known, new, part = identities or {}, 0, list[tuple[Any, ...]]()
-        for record in records:
-            part.append(_row(record, known))
-            if len(part) == _PART:
-                new += self._add(part, source)
-                part.clear()
-        return new + self._add(part, source)
+        rows = (_row(record, identities or {}) for record in records)
+        return sum(self._add(part, source) for part in iter(lambda: list(islice(rows, _PART)), []))
 
     def add_played(self, records: Sequence[Record], kind: str, identities: Mapping[str, str]) -> int:
         """Add games that no run has a file of, and write them to `PLAYED` if any of them is new; else as `add`."""
@@ -276,12 +265,10 @@ class Store:
         return new
 
     def _add(self, rows: Sequence[tuple[Any, ...]], source: tuple[str, PathLike]) -> int:
-        if not rows:
-            return 0
         try:
             with self._transaction("BEGIN IMMEDIATE"):
                 now = datetime.now(UTC).isoformat(timespec="seconds")
-                origin = self._id("sources", kind=source[0], place=os.fspath(source[1]), more={"added": now})
+                origin = self._id("sources", {"kind": source[0], "place": os.fspath(source[1])}, {"added": now})
                 return sum(self._add_row(*row, origin, now) for row in rows)
         except sqlite3.Error as error:
             raise StoreError(self.path, cause=f"games cannot be added: {error}") from None
@@ -297,16 +284,12 @@ class Store:
                 self._complete(number, record, before, tuple(a or b for a, b in zip(own, before, strict=True)))
                 return False
         result, forfeit = record.result, record.result.forfeit
+        failed = "" if forfeit is None else canonical(forfeit.to_data())
+        words = {"outcome": _words(result.outcome), "scores": _words(result.scores)}
         ids = (
-            self._id("settings", game=record.game, parameters=canonical(record.parameters)),
-            self._id("lineups", agents=_words(record.agents), identities=_words(own)),
-            self._id(
-                "ends",
-                outcome=_words(result.outcome),
-                scores=_words(result.scores),
-                forfeit="" if forfeit is None else canonical(record.to_data()["result"]["forfeit"]),
-                version=record.version,
-            ),
+            self._id("settings", {"game": record.game, "parameters": canonical(record.parameters)}),
+            self._id("lineups", {"agents": _words(record.agents), "identities": _words(own)}),
+            self._id("ends", {**words, "forfeit": failed, "version": record.version}),
         )
         added = self._db.execute(
             "INSERT INTO games (hash, setting, lineup, end, start, course, seed, opening, turns, truncated, source, "
@@ -319,7 +302,7 @@ class Store:
     def _complete(self, number: int, record: Record, before: tuple[str, ...], both: tuple[str, ...]) -> None:
         """Add the identities and variations that a game has now to those that it had before."""
         if both != before:
-            lineup = self._id("lineups", agents=_words(record.agents), identities=_words(both))
+            lineup = self._id("lineups", {"agents": _words(record.agents), "identities": _words(both)})
             setting = "(SELECT setting FROM games WHERE id = ?)"
             self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (lineup, number))
             self._db.execute(f"DELETE FROM columns WHERE setting = {setting}", (number,))
@@ -328,7 +311,7 @@ class Store:
             data = _packed(replace(there, variations=merged(there.variations, record.variations)).to_json())
             self._db.execute("UPDATE records SET data = ? WHERE game = ?", (data, number))
 
-    def _id(self, table: str, *, more: Mapping[str, str] | None = None, **key: str) -> int:
+    def _id(self, table: str, key: Mapping[str, str], more: Mapping[str, str] | None = None) -> int:
         """Return the id of a row of one of the small tables; a missing row is added."""
         asked = (table, *key.values())
         if asked not in self._known:
@@ -592,3 +575,53 @@ def _hash(text: str) -> int:
 
 def _writable(*paths: Path) -> bool:
     return all(os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for path in paths)
+
+
+AnyStore: TypeAlias = PathLike | Store | None
+"""The store that gets games: a file, an open store, or None."""
+
+
+@contextmanager
+def feeding(
+    store: AnyStore,
+    kind: str,
+    place: PathLike,
+    identities: Mapping[str, str],
+    warn: Callable[[str], None] = lambda message: None,
+) -> Iterator[Callable[[Sequence[Record]], None]]:
+    """Yield a function that adds games to a store, for as long as a run lasts.
+
+    The store must be fit for use at the beginning. If it fails later, as on a full disk, one line says so and the run
+    goes on: its games are in its folder, from which `cellgames leaderboard --add` and the continued run add them.
+
+    Args:
+        store: None for a function that does nothing.
+        kind: Kind of the run, as in `store.Source`.
+        place: Folder of the run; "" for a run without one, whose games `Store.add_played` writes.
+        identities: Identities of its agents.
+        warn: Gets that line.
+
+    Raises:
+        StoreError: The file is no store, or cannot be made.
+    """
+    if store is None:
+        yield lambda records: None
+        return
+    with nullcontext(store) if isinstance(store, Store) else Store(store) as open_store:
+        failed = False
+
+        def keep(records: Sequence[Record]) -> None:
+            nonlocal failed
+            if failed:
+                return
+            try:
+                if place:
+                    open_store.add(records, source=(kind, place), identities=identities)
+                else:
+                    open_store.add_played(records, kind, identities)
+            except StoreError as error:
+                failed = True
+                later = f", and `cellgames leaderboard --add {place}` adds its games later" if place else ""
+                warn(f"{error}; the run goes on{later}")
+
+        yield keep

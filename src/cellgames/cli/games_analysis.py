@@ -100,8 +100,8 @@ def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
 
 def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mapping[str, AnyAgent] | None]:
     """Return the games by kind, texts that say where they come from, and the agents to ask, None for none."""
-    from cellgames.arena.analyse.agent_games import opening_plies, play_some
     from cellgames.arena.analyse.record_groups import Games
+    from cellgames.arena.play.evaluation import opening_plies, play_some
 
     if arguments.records or arguments.store is not None:
         groups, sources = _read(arguments)

@@ -17,7 +17,7 @@ from .frames import replay_data
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
 
 SCRIPTS = (
     "theme.js",
@@ -51,7 +51,7 @@ def export_html(record: Record | CupRecord, path: PathLike, *, worth: Mapping[st
     """Write a recorded game as one HTML file; the same record gives the same bytes.
 
     Args:
-        record: A record of `arena.records`, or of `arena.season.cup_replays`.
+        record: A record of `arena.records`, or of `arena.season.cup`.
         path: The file.
         worth: Worth of each part of the game, as JSON holds it; the page then shows it on the board.
 

@@ -30,7 +30,7 @@ from .views import Frame, view_of
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
     from cellgames.envs.toroidal_cup.game import ToroidalCup
 
 _LEVEL = 6  # of compression; 9 takes ten times as long and saves a tenth
@@ -181,7 +181,7 @@ def replay_data(record: Record | CupRecord) -> dict[str, Any]:
     """Play a record, of a match or of the Cup's own season, again with checks; return it as the viewer needs it.
 
     Args:
-        record: A record of `arena.records`, or of `arena.season.cup_replays`.
+        record: A record of `arena.records`, or of `arena.season.cup`.
 
     Returns:
         `layout`; `record` (agents, parameters, seed, result, moves, `movers`: the seat of each, None where all act;
@@ -193,7 +193,7 @@ def replay_data(record: Record | CupRecord) -> dict[str, Any]:
         ReplayError: The record does not reproduce.
         ValueError: A record of an unknown game, or too large (see `limits`).
     """
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
 
     return _season_data(record) if isinstance(record, CupRecord) else _match_data(record)
 
@@ -201,7 +201,7 @@ def replay_data(record: Record | CupRecord) -> dict[str, Any]:
 def board_data(record: Record | CupRecord) -> dict[str, Any]:
     """Return `layout` and `frame` of the last position of a record; argument and errors as for `replay_data`."""
     from cellgames.arena.records.replays import replay
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
 
     game: Game
     if isinstance(record, CupRecord):
@@ -293,8 +293,7 @@ def _with(shown: Frame, more: Any, turn: int) -> Frame:
 
 def _season(record: CupRecord, most: int) -> tuple[ToroidalCup, Iterator[Frame]]:
     """Return a game of the Cup's season, and its frames: Life from an arrangement that nobody placed shape by shape."""
-    from cellgames.arena.season.cup import start_of
-    from cellgames.arena.season.cup_replays import game_of
+    from cellgames.arena.season.cup import game_of, start_of
     from cellgames.envs.toroidal_cup.simulator import boards
 
     from .views import toroidal_cup_view as toroidal_cup
@@ -307,7 +306,7 @@ def _season(record: CupRecord, most: int) -> tuple[ToroidalCup, Iterator[Frame]]
 
 
 def _season_data(record: CupRecord) -> dict[str, Any]:
-    from cellgames.arena.season.cup_replays import verify
+    from cellgames.arena.season.cup import verify
 
     from .views import toroidal_cup_view as toroidal_cup
 

@@ -19,7 +19,7 @@ from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records.checksums import Checksum, RecordError, changed_file, has_changed, settings_of
 from cellgames.arena.records.record_lines import RESIGNED, Record
-from cellgames.arena.season.cup_replays import CupRecord, recognises
+from cellgames.arena.season.cup import CupRecord, recognises
 from cellgames.utils.foreign_text import clipped, shown
 
 MOST_LINE = 2_000_000

@@ -11,9 +11,9 @@ import pytest
 from strategy_records import a_game, played
 
 import cellgames
-from cellgames.arena.analyse.agent_games import play_some
 from cellgames.arena.analyse.record_groups import agents_of, grouped, read_paths
 from cellgames.arena.analyse.report import FORMAT, Report, analyse_games, write_report
+from cellgames.arena.play.evaluation import play_some
 from cellgames.arena.records.record_lines import append
 from cellgames.cli.main import main
 from cellgames.envs.core import Game

@@ -21,7 +21,7 @@ from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.arena.play.round_robin import RoundRobin, round_robin
+from cellgames.arena.play.rated_runs import RoundRobin, round_robin
 from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.records.store.store import Store

@@ -18,13 +18,12 @@ from season_coin import Coin, made_up
 
 import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.play.tournament import Batch
+from cellgames.arena.play.tournament import Batch, BatchWork
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire
-from cellgames.arena.season.games import Fixture, PackedUmpire
-from cellgames.arena.season.player import UmpirePlayer, UmpireWork
+from cellgames.arena.season.games import Fixture, UmpirePlayer
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
@@ -40,7 +39,7 @@ Piece: TypeAlias = Batch[Fixture]
 class PortableCoin(Coin):
     """Coins that workers may throw, too."""
 
-    def packed(self) -> PackedUmpire:
+    def packed(self) -> Callable[[], Coin]:
         return partial(PortableCoin, self.level, self.chunk)
 
 
@@ -137,11 +136,12 @@ def run_bots(out: Path, workers: Workers | None = None, **options: Any) -> Seaso
     return play_season(BOTS, umpire, asked, out=out, store=store, workers=workers, **others)
 
 
-def cup_games(play: Callable[[UmpireWork, Batch[Fixture]], Any]) -> list[str]:
+def cup_games(play: Callable[[Any, Batch[Fixture]], Any]) -> list[str]:
     """The lines of a batch of the Cup and its replays; games are cut off so early that many have no winner."""
     umpire = CupUmpire(["randys", "donutmultums"], max_generations=10)
     fixtures = tuple(Fixture("day 1", number, ("a", "b")) for number in range(1, 7))
-    return [game.to_json() for game in play(UmpireWork(umpire.packed(), 3), Batch("day 1", fixtures, replays=5))]
+    work = BatchWork(UmpirePlayer(umpire, 3).packed())
+    return [game.to_json() for game in play(work, Batch("day 1", fixtures, replays=5))]
 
 
 def stored(path: Path) -> tuple[list[Record], list[Any]]:
@@ -169,7 +169,7 @@ def test_bots_are_made_again_by_their_specs_or_travel_themselves(tmp_path: Path,
 
 
 def test_the_cup_is_the_same_with_its_replays() -> None:
-    lines = cup_games(lambda work, batch: UmpirePlayer(work.umpire(), 3).play(batch))
+    lines = cup_games(lambda work, batch: work.start()(batch))
     assert cup_games(lambda work, batch: next(Pretend().completed(work, [batch]))[1]) == lines
     assert {json.loads(line)["season"]["attempt"] for line in lines} >= {0, 1, 2}
 
@@ -196,5 +196,5 @@ def cluster() -> Iterator[RayWorkers]:
 @pytest.mark.ray
 def test_a_cluster_changes_no_byte(tmp_path: Path, bots: Path, cluster: RayWorkers) -> None:
     check_same(run_bots(tmp_path / "run", cluster).out, bots)
-    here = cup_games(lambda work, batch: UmpirePlayer(work.umpire(), 3).play(batch))
+    here = cup_games(lambda work, batch: work.start()(batch))
     assert cup_games(lambda work, batch: next(cluster.completed(work, [batch]))[1]) == here

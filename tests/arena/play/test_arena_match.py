@@ -13,7 +13,7 @@ from toy_games import Race
 
 import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.play.match import both_seats, match, match_id, play_games
+from cellgames.arena.play.match import GamePlayer, batch_of, both_seats, match, match_id
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
 from cellgames.arena.stats.comparisons import comparisons
@@ -79,7 +79,8 @@ def test_a_chunk_is_the_same_alone_and_a_longer_match_begins_with_the_shorter_on
     chunks = MatchOptions(games=20, chunk=4).chunks()
     assert chunks == [range(0, 4), range(4, 8), range(8, 10)]
     for openings in reversed(chunks):
-        alone = play_games(GAME, agents, MatchOptions(games=20, chunk=4), both_seats("ann", "bob", openings))
+        batch = batch_of(sorted(agents), both_seats("ann", "bob", openings))
+        alone = GamePlayer(GAME, agents, MatchOptions(games=20, chunk=4)).play(batch)
         assert alone == list(whole[2 * openings.start : 2 * openings.stop])
     assert match(GAME, ann, bob, MatchOptions(games=16, chunk=4)).records == whole[:16]
     longer = match(GAME, ann, bob, MatchOptions(games=40, chunk=4)).records

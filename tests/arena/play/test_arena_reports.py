@@ -14,13 +14,13 @@ from arena_runs import block_plots
 from cellgames.arena.play.match import match_id
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
 from cellgames.arena.report.rating_tables import notes
-from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
+from cellgames.arena.report.run_report import REPORT_FILES, run_report
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.utils.progress import progress
 from cellgames.utils.report.files import write_report
 
 PLAYERS = ("black", "white")
-FILES = [name for name in ROUND_ROBIN_FILES if name not in ("order.csv", "cycles.png")]
+FILES = [name for name in REPORT_FILES if name not in ("order.csv", "cycles.png")]
 RUN: dict[str, Any] = {
     "game": "torus-v0",
     "parameters": {"size": 3},
@@ -136,7 +136,7 @@ def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
     block_plots(monkeypatch)
     (tmp_path / "ratings.png").write_text("of an older run")
     said: list[str] = []
-    written = write_report(tmp_path, run_report(TABLES, RUN, PLAYERS), said.append, outdated=ROUND_ROBIN_FILES)
+    written = write_report(tmp_path, run_report(TABLES, RUN, PLAYERS), said.append, outdated=REPORT_FILES)
     assert [path.name for path in written] == [name for name in FILES if not name.endswith(".png")]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in written)
     assert len(said) == 1

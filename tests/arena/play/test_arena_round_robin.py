@@ -14,10 +14,10 @@ from toy_games import Race
 import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.arena.play.round_robin import RoundRobin, round_robin, top_game
+from cellgames.arena.play.rated_runs import RoundRobin, round_robin, top_game
 from cellgames.arena.records.record_lines import read_records, to_lines
 from cellgames.arena.records.replays import verify
-from cellgames.arena.report.run_report import ROUND_ROBIN_FILES
+from cellgames.arena.report.run_report import REPORT_FILES
 
 GAME = cellgames.make("torus-v0", size=3)
 SPECS = ("random", "arena_bots:First", "arena_bots:Last")
@@ -37,7 +37,7 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
-    written = {"run.json", "games.jsonl", "top_game.gif", *ROUND_ROBIN_FILES}
+    written = {"run.json", "games.jsonl", "top_game.gif", *REPORT_FILES}
     assert set(content(complete)) == written - {"cycles.png", "order.csv"}
     records, torn = read_records(complete / "games.jsonl")
     assert torn == ""

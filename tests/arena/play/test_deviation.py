@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cellgames.arena.records.record_lines import Forfeit, Record, Result
 from cellgames.arena.stats import deviation
-from cellgames.arena.stats.comparisons import PairResult
-from cellgames.arena.stats.deviation import deviation_ratings, standing_points
+from cellgames.arena.stats.comparisons import PairResult, standing_points
+from cellgames.arena.stats.deviation import deviation_ratings
 from cellgames.arena.stats.payoffs import nash, payoffs_of
 
 pytest.importorskip("scipy", reason="deviation ratings need SciPy: pip install 'cellgames[research]'")

@@ -26,15 +26,15 @@ from toy_games import Sealed
 import cellgames
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.play.free_for_all import FreeForAll, free_for_all
 from cellgames.arena.play.match import seatings
 from cellgames.arena.play.match_options import FreeForAllOptions
+from cellgames.arena.play.rated_runs import FreeForAll, free_for_all
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result, read_records
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report.rating_tables import AHEAD
-from cellgames.arena.report.run_report import FREE_FOR_ALL_FILES
-from cellgames.arena.stats.comparisons import comparisons
-from cellgames.arena.stats.tables import make_tables, places
+from cellgames.arena.report.run_report import REPORT_FILES
+from cellgames.arena.stats.comparisons import comparisons, places
+from cellgames.arena.stats.tables import make_tables
 from cellgames.cli.main import main
 from cellgames.runs.run_folder import RunError
 
@@ -155,7 +155,11 @@ def test_tables_of_drawn_up_games() -> None:
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
-    assert set(content(complete)) == {"run.json", "games.jsonl", *FREE_FOR_ALL_FILES} - {"cycles.png"}
+    assert set(content(complete)) == {"run.json", "games.jsonl", *REPORT_FILES} - {
+        "cycles.png",
+        "pairs.csv",
+        "order.csv",
+    }
     records, torn = read_records(complete / "games.jsonl")
     assert torn == ""
     assert len(records) == 11

@@ -18,10 +18,9 @@ from store_games import game
 
 import cellgames
 from cellgames.agents.time_control import OUT_OF_TIME
-from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match as play_match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
-from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.play.rated_runs import free_for_all, round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.report import leaderboard

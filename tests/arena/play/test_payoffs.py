@@ -15,11 +15,10 @@ from slow import slow_except
 
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Pairing, Record, Result
 from cellgames.arena.report.payoff_sections import payoff_section
-from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
+from cellgames.arena.report.run_report import REPORT_FILES, run_report
 from cellgames.arena.stats.comparisons import PairResult
-from cellgames.arena.stats.cycles import cycles
 from cellgames.arena.stats.equilibrium import equilibrium
-from cellgames.arena.stats.payoffs import Payoffs, nash, payoffs, payoffs_of
+from cellgames.arena.stats.payoffs import Payoffs, cycles, nash, payoffs, payoffs_of
 from cellgames.arena.stats.tables import make_tables
 from cellgames.utils.report.files import write_report
 
@@ -330,9 +329,7 @@ def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None
     run = {"game": "torus-v0", "parameters": {}, "games_per_pair": 60, "opening_plies": 2, "seed": 0, "version": "1"}
     tables = make_tables(records, resamples=20)
     files = write_report(tmp_path, run_report(tables, run, ("black", "white")))
-    assert [file.name for file in files] == [
-        name for name in ROUND_ROBIN_FILES if name not in ("order.csv", "cycles.png")
-    ]
+    assert [file.name for file in files] == [name for name in REPORT_FILES if name not in ("order.csv", "cycles.png")]
     page = (tmp_path / "report.md").read_text()
     assert "## Nash averaging, deviation ratings and cycles" in page
     assert "paper beats rock" in page

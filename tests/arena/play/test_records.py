@@ -18,9 +18,8 @@ from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.checksums import RecordError
-from cellgames.arena.records.films import save_film
 from cellgames.arena.records.record_lines import Record, Result, append, read_records
-from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, verify
+from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, save_film, verify
 from cellgames.envs.core import Game
 from cellgames.envs.core.drawing import Picture
 

@@ -15,11 +15,9 @@ from arena_runs import content
 from season_coin import Coin
 
 import cellgames
-from cellgames.arena.play import chunks
-from cellgames.arena.play.free_for_all import free_for_all
-from cellgames.arena.play.match import play_games
+from cellgames.arena.play import match
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
-from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.play.rated_runs import free_for_all, round_robin
 from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
@@ -88,7 +86,7 @@ def test_a_run_that_was_stopped_keeps_its_seed_and_shows_it_to_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, settings = RUNS["round robin"]
-    played, said = play_games, list[str]()
+    played, said = match.GamePlayer.play, list[str]()
 
     def stop(*arguments: Any) -> Any:
         stops.append(None)
@@ -98,7 +96,7 @@ def test_a_run_that_was_stopped_keeps_its_seed_and_shows_it_to_nobody(
 
     stops: list[None] = []
     with monkeypatch.context() as patched:
-        patched.setattr(chunks, "play_games", stop)
+        patched.setattr(match.GamePlayer, "play", stop)
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path / "run", said.append, SECRET)
     seed = (tmp_path / "run" / SECRET_FILE).read_text()

@@ -28,15 +28,13 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import digest, identities, identity
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.evaluation import play_evaluation
-from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
-from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.play.rated_runs import free_for_all, round_robin
 from cellgames.arena.records.record_lines import Record, append, read_records
-from cellgames.arena.records.store.feed import feeding
 from cellgames.arena.records.store.import_runs import places_of
 from cellgames.arena.records.store.schema import StoreError
-from cellgames.arena.records.store.store import Store
+from cellgames.arena.records.store.store import Store, feeding
 from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire

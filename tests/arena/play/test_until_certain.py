@@ -18,9 +18,10 @@ from arena_runs import content, split_options
 
 import cellgames
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.play import chunks
-from cellgames.arena.play.match_options import MatchOptions, RoundRobinOptions
-from cellgames.arena.play.round_robin import RoundRobin, round_robin
+from cellgames.arena.play import match
+from cellgames.arena.play.match_options import RoundRobinOptions
+from cellgames.arena.play.rated_runs import RoundRobin, round_robin
+from cellgames.arena.play.tournament import Batch
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Pairing, Record, Result
 from cellgames.arena.report.run_report import order_text
@@ -131,13 +132,11 @@ def _players() -> list[AnyAgent]:
 
 
 def made_up(strength: Mapping[str, float]) -> Callable[..., list[Record]]:
-    """`match.play_games` by known strengths."""
+    """`GamePlayer.play` by known strengths."""
 
-    def play(
-        game: Any, agents: Mapping[str, Any], options: MatchOptions, pairings: Sequence[Pairing], finished: Any = None
-    ) -> list[Record]:
-        names, records = sorted(agents), []
-        for pairing in pairings:
+    def play(player: match.GamePlayer, batch: Batch[Pairing], finished: Any = None) -> list[Record]:
+        options, names, records = player.options, batch.agents, []
+        for pairing in batch.games:
             seated = tuple(names[seat] for seat in pairing.seats)
             rng = np.random.default_rng(derive(options.seed, pairing.match, pairing.opening, *pairing.seats))
             first = rng.random() < 1 / (1 + math.exp(strength[seated[1]] - strength[seated[0]]))
@@ -160,8 +159,8 @@ def made_up(strength: Mapping[str, float]) -> Callable[..., list[Record]]:
 @pytest.fixture
 def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., RoundRobin]:
     def run(out: Path, strength: Sequence[float], **options: Any) -> RoundRobin:
-        monkeypatch.setattr(chunks, "play_games", made_up(dict(zip(NAMES, strength, strict=True))))
-        monkeypatch.setattr(chunks, "verify", lambda *arguments, **named: iter(()))  # made-up games do not replay
+        monkeypatch.setattr(match.GamePlayer, "play", made_up(dict(zip(NAMES, strength, strict=True))))
+        monkeypatch.setattr(match, "verify", lambda *arguments, **named: iter(()))  # made-up games do not replay
         given = {"chunk": 5, "games": 20, "until_certain": True, "gif": False, **options}
         asked, others = split_options(RoundRobinOptions, given)
         return round_robin(GAME, _players(), asked, out=out, **others)

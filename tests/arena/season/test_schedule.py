@@ -71,9 +71,9 @@ def test_divisions_of_any_size_and_any_share(sizes: Sizes, days: int) -> None:
 def test_the_cup_of_twenty_teams_is_perfectly_even() -> None:
     """Divisions of five: no day can do without a game across, and 24 of 49 games stay within."""
     counts = league_counts(draw((5, 5)), names((5, 5)))
-    assert (counts.games, counts.first) == ((49, 49), (24, 25))
-    assert (counts.within, counts.across) == ((6, 6), (5, 5))
-    assert counts.share == pytest.approx(24 / 49)
+    assert (counts["games"], counts["first"]) == ((49, 49), (24, 25))
+    assert (counts["within"], counts["across"]) == ((6, 6), (5, 5))
+    assert counts["share"] == pytest.approx(24 / 49)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_nearest_share_that_can_be_had(sizes: Sizes, within: float, across: 
     schedule = draw(sizes, within=within)
     crossing = [game for day in schedule.days for game in day if (game[0] in first) != (game[1] in first)]
     assert len(crossing) == across
-    assert league_counts(schedule, (first, second)).share == pytest.approx(1 - across / schedule.games)
+    assert league_counts(schedule, (first, second))["share"] == pytest.approx(1 - across / schedule.games)
 
 
 def test_no_days_are_found_where_there_are_none() -> None:

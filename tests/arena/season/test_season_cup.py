@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from cellgames.arena.formats import rle_to_board
-from cellgames.arena.season.cup import CupUmpire, start_of
-from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.arena.season.cup import CupRecord, CupUmpire, start_of
 from cellgames.arena.season.games import Fixture, Played, attempts, results_of
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season

@@ -12,15 +12,14 @@ import pytest
 
 import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.arena.play.match_options import SeriesOptions
 from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.records.replays import replay, verify
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.series.series import SeriesRun, play_series
-from cellgames.arena.series.series_options import SeriesOptions
 from cellgames.arena.series.series_rules import (
     GIVERS,
     Contestant,
-    Ending,
     Gift,
     MatchEnd,
     after_match,
@@ -44,30 +43,30 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> SeriesRun:
 
 def ended(points: tuple[float, ...], tokens: tuple[int, ...], leaving: int = 3) -> MatchEnd:
     names = ("a", "b", "c", "d")[: len(points)]
-    ending = Ending(points, tokens, tuple(range(5, 5 + len(points))), (leaving,))
-    return MatchEnd(2, names, (3,) * len(points), ending, {})
+    return MatchEnd(2, names, (3,) * len(points), points, tokens, tuple(range(5, 5 + len(points))), (leaving,))
 
 
 PLAYERS = {name: Contestant(name, 3) for name in "abcd"}
 
 
 def test_who_wins_two_tokens_gives_one_and_it_is_not_won_by_the_other() -> None:
-    now, gifts = after_match(PLAYERS, ended((9, 7, 8, 1), (2, 0, 0, 0)), GIVERS["second"], random.Random(0))
-    assert gifts == (Gift("a", "c"),)
+    now, end = after_match(PLAYERS, ended((9, 7, 8, 1), (2, 0, 0, 0)), GIVERS["second"], random.Random(0))
+    assert end.gifts == (Gift("a", "c"),)
     assert (now["a"].won, now["a"].tokens) == (2, 1)
     assert (now["c"].won, now["c"].received, now["c"].tokens) == (0, 1, 1)
     assert [now[name].garnets for name in "abcd"] == [5, 6, 7, 8]
     assert [now[name].left for name in "abcd"] == [0, 0, 0, 2]
     for tokens in ((1, 1, 0, 0), (0, 0, 0, 0)):
-        assert after_match(PLAYERS, ended((9, 9, 8, 1), tokens), GIVERS["second"], random.Random(0))[1] == ()
+        assert after_match(PLAYERS, ended((9, 9, 8, 1), tokens), GIVERS["second"], random.Random(0))[1].gifts == ()
     # Not even the best other player gets one who leaves.
-    assert after_match(PLAYERS, ended((9, 7), (2, 0), 1), GIVERS["second"], random.Random(0))[1] == ()
+    assert after_match(PLAYERS, ended((9, 7), (2, 0), 1), GIVERS["second"], random.Random(0))[1].gifts == ()
 
 
 def test_random_gifts_are_of_tokens_that_were_won() -> None:
     end, seen = ended((9, 7, 8, 1), (2, 0, 0, 0)), set()
     for seed in range(60):
-        now, gifts = after_match(PLAYERS, end, GIVERS["random"], random.Random(seed))
+        now, after = after_match(PLAYERS, end, GIVERS["random"], random.Random(seed))
+        gifts = after.gifts
         assert {gift.giver for gift in gifts} <= {"a"}
         assert sum(one.tokens for one in now.values()) == sum(one.won for one in now.values()) == 2
         seen |= {(len(gifts), *sorted({gift.receiver for gift in gifts}))}
@@ -140,11 +139,11 @@ def test_who_forfeits_leaves_and_nobody_wins_a_token(tmp_path: Path) -> None:
         MATCH, {"fails": Fails("fails"), "random": "random"}, SeriesOptions(gifts="second"), out=tmp_path
     )
     (series,) = done.series
-    first = series.matches[0].end
-    assert {first.players[seat] for seat in first.ending.leaving} == {"fails 1", "fails 2"}  # in the same turn
-    assert set(first.ending.tokens) == set(first.ending.points) == {0}
-    assert first.ending.garnets == first.held == (3,) * 4
-    assert [len(match.end.players) for match in series.matches] == [4, 2]
+    first = series.matches[0]
+    assert {first.players[seat] for seat in first.leaving} == {"fails 1", "fails 2"}  # in the same turn
+    assert set(first.tokens) == set(first.points) == {0}
+    assert first.garnets == first.held == (3,) * 4
+    assert [len(match.players) for match in series.matches] == [4, 2]
     assert {one.name for one in series.order[:2]} == {"random 1", "random 2"}
     assert "not today" in (tmp_path / "forfeits.log").read_text()
     assert any("fails" in note and "not today" in note for note in done.notes)

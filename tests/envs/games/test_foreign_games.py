@@ -16,7 +16,7 @@ from refusals import refused
 import cellgames
 from cellgames.agents import PolicyAgent
 from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.play.rated_runs import round_robin
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import verify
 from cellgames.cli.main import main

@@ -18,8 +18,8 @@ from cellgames.agents.identity import identities
 from cellgames.agents.loading import default_opponents
 from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.play.scenarios import choose_scenarios
-from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
-from cellgames.arena.records.store.feed import feeding
+from cellgames.arena.records.record_lines import FORFEIT_LOG, log_forfeits, traces_of
+from cellgames.arena.records.store.store import feeding
 from cellgames.cli.console import UserError, print_kept, print_next, print_table, recorded, warn
 from cellgames.cli.shared_options import (
     add_agents,
@@ -107,19 +107,17 @@ def _run(arguments: argparse.Namespace) -> int:
     options = with_seed(options, out, EVALUATION, warn)
     games: list[Record] = []
     with ExitStack() as stack:
-        log = None
         if out is not None:
             stack.enter_context(RunFolder(out, EVALUATION))
             (out / FORFEIT_LOG).unlink(missing_ok=True)  # of an evaluation before
-            log = ForfeitLog(out)
         keep: Callable[[Sequence[Record]], None] | None = None
         if known is not None:
             keep = stack.enter_context(feeding(store_of(arguments), "evaluation", out or "", known, warn))
 
         def ended(records: Sequence[Record]) -> None:
             games.extend(records)
-            if log is not None:
-                log.add(traces_of(records))
+            if out is not None:
+                log_forfeits(out, traces_of(records))
 
         heading, report = play(options, keep, ended)
         lost, several = forfeits(games), any(len(record.agents) > 2 for record in games)

@@ -19,7 +19,7 @@ from cellgames.cli.shared_options import add_agents, add_command, add_out, add_r
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
 
 R = TypeVar("R")
 
@@ -116,19 +116,19 @@ def _kind(first: bytes) -> _Kind[Any]:
     """Return the kind of the records, by their first line."""
     from cellgames.arena.records import replays
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season import cup_replays
+    from cellgames.arena.season import cup
 
-    if cup_replays.recognises(first):
+    if cup.recognises(first):
         return _Kind(
-            parse=cup_replays.CupRecord.from_json,
-            verify=cup_replays.verify,
+            parse=cup.CupRecord.from_json,
+            verify=cup.verify,
             names=lambda record: record.fixture.teams,
             seed=lambda record: record.seed,
             line=_cup_line,
-            texts=cup_replays.texts,
+            texts=cup.texts,
             ending=lambda record: (),
-            animate=partial(cup_replays.animate, progress=True),
-            last=cup_replays.last,
+            animate=partial(cup.animate, progress=True),
+            last=cup.last,
             compared="scores, generations and winners",
         )
     return _Kind(

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_names import names_of
-from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
-from cellgames.arena.series.series_options import SeriesOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions, SeriesOptions
 from cellgames.cli import console, shared_options
 from cellgames.cli.console import print_table
 from cellgames.plugins import resolve
@@ -111,7 +110,7 @@ def _round_robin_out(arguments: argparse.Namespace, options: RoundRobinOptions) 
 def _report_tables(
     arguments: argparse.Namespace, options: RoundRobinOptions | FreeForAllOptions, game: Game, finished: Any
 ) -> list[tuple[str, str] | str]:
-    from cellgames.arena.play.round_robin import top_game
+    from cellgames.arena.play.rated_runs import top_game
     from cellgames.arena.report import rating_tables as report
     from cellgames.arena.report.run_report import order_table, order_text, ratings_table
 
@@ -156,7 +155,7 @@ add_round_robin = partial(
             "torus-v0 --agents greedy trained mcts:400 --ray",
         ),
         options=RoundRobinOptions,
-        play="cellgames.arena.play.round_robin:round_robin",
+        play="cellgames.arena.play.rated_runs:round_robin",
         out=_round_robin_out,
         report=_report_tables,
         about={
@@ -191,7 +190,7 @@ add_free_for_all = partial(
             "toroidal-cup-small-v0 --param teams=4 --agents greedy rollout:16 --games 300",
         ),
         options=FreeForAllOptions,
-        play="cellgames.arena.play.free_for_all:free_for_all",
+        play="cellgames.arena.play.rated_runs:free_for_all",
         out=_free_for_all_out,
         report=_report_tables,
         about={

@@ -15,7 +15,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.schema import StoreError
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.report.leaderboard import Leaderboard, leaderboards
-from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.arena.season.cup import CupRecord
 from cellgames.plugins import additions, resolve
 from cellgames.web.catalog import check_parameters, games, offered
 from cellgames.web.export import html_page

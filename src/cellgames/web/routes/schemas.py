@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.arena.season.cup import CupRecord
 from cellgames.utils.foreign_text import shown
 from cellgames.web.record_library import MOST_LINE
 

@@ -17,7 +17,7 @@ from cellgames.utils.progress import progress, waiting
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.arena.season.cup import CupRecord
 
 R = TypeVar("R")
 
@@ -53,7 +53,7 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the file; return the exit code."""
     from cellgames.arena.records.record_lines import Record, read_lines, records_file
-    from cellgames.arena.season import cup_replays
+    from cellgames.arena.season import cup
     from cellgames.utils.files import write_atomic
 
     if arguments.out is None:
@@ -65,11 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"{given[0]} is for --format rle")
     path = records_file(arguments.path)
     with open(path, "rb") as file:
-        arranged = cup_replays.recognises(file.readline())
+        arranged = cup.recognises(file.readline())
     if arranged:
         _check_arranged(arguments, path)
         with waiting("Playing the game", shown=not arguments.quiet):
-            games, torn = read_lines(path, cup_replays.CupRecord.from_json)
+            games, torn = read_lines(path, cup.CupRecord.from_json)
             text = _arranged_text(arguments, _chosen(arguments, games, lambda game: game.fixture.teams, path)[0])
         if torn:
             warn(torn)
@@ -116,7 +116,7 @@ def _check_arranged(arguments: argparse.Namespace, path: Path) -> None:
 def _arranged_text(arguments: argparse.Namespace, game: CupRecord) -> str:
     """Return a board of a game of a season of random arrangements."""
     from cellgames.arena.formats.rle_files import board_to_rle
-    from cellgames.arena.season.cup_replays import board_at
+    from cellgames.arena.season.cup import board_at
 
     at = game.generations if arguments.generation is None else arguments.generation
     comments = [f"{game.fixture}, pattern {game.pattern}, seed {game.seed}", f"generation {at}"]
