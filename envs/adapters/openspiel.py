@@ -15,7 +15,7 @@ import torch
 
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
-from cellgames.envs.core.solo import Solo, one
+from cellgames.envs.core.solo import Solo
 from cellgames.envs.registry import REGISTRY, GameSpec, follow, make
 from cellgames.utils.foreign_text import shown
 
@@ -133,7 +133,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
                 f"expected a game in turns with perfect information, but {', '.join(obstacles)}",
             )
         position = unquote(position)
-        state = game.string_to_state(position, seed) if position else game.init(one(seed, torch.int64))
+        state = game.string_to_state(position, seed) if position else game.init(torch.tensor([seed], device="cpu"))
         if bool(state.done):
             raise GameError(game.id, f"expected the position of a game that goes on, got {shown(position)}")
         self.start = game.solo(state)

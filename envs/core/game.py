@@ -25,7 +25,6 @@ from .chance import next_seed, seeds
 from .drawing import Notes, Picture, draw_board, grid, headed, to_svg
 from .errors import GameError, IllegalActionError
 from .info import GameInfo
-from .native_step import InPlace
 from .solo import BatchOfOne, NativeSolo, Solo
 from .state import S, State, along_envs, choose_envs
 from .vector import NativeStep, Positions, Vector
@@ -498,7 +497,7 @@ class Game(ABC, Generic[S]):
 
     def solo(self, state: S) -> Solo:
         """Return one game outside a batch, for interfaces that play a single game; `state` has one env."""
-        native = isinstance(self._native_step(torch.device("cpu")), InPlace)
+        native = hasattr(self._native_step(torch.device("cpu")), "bound")
         return NativeSolo(self, state) if native else BatchOfOne(self, state)
 
     def vector(

@@ -7,6 +7,7 @@ step in memory that it shares with NumPy; `BatchOfOne` serves every game, and ma
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +17,6 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from .native_step import InPlace
 from .state import State
 
 if TYPE_CHECKING:
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
 _CPU = torch.device("cpu")
 _ALIGNED = 64  # bytes, as torch aligns tensors
-
-
-def one(value: Any, dtype: torch.dtype | None = None) -> Tensor:
-    """Return a number, or lists of numbers, as a batch of one."""
-    return torch.tensor([value], dtype=dtype, device="cpu")
 
 
 class Solo(ABC):
@@ -61,18 +56,6 @@ class Solo(ABC):
         self.rewards: list[float] = state.rewards[0].tolist()
         self.scores: list[float] = state.scores[0].tolist()
         self.terminated, self.truncated = bool(state.terminated), bool(state.truncated)
-
-    def _fields(self) -> dict[str, Tensor]:
-        """Return the fields that every state has."""
-        return {
-            "seed": one(self._seed),
-            "turn": one(self.turn, torch.int32),
-            "current_player": one(self.current_player),
-            "rewards": one(self.rewards, torch.float32),
-            "scores": one(self.scores, torch.float32),
-            "terminated": one(self.terminated),
-            "truncated": one(self.truncated),
-        }
 
     def copy(self) -> Self:
         """Return the same game, to be stepped apart: lists and arrays are copied, and what they hold is shared.
@@ -171,11 +154,11 @@ class NativeSolo(BatchOfOne):
         for field, value in zip(own, fields, strict=True):
             field[:] = value
         self._state = type(state)(*map(torch.from_numpy, own))
+        self._own = {field.name: array for field, array in zip(dataclasses.fields(state), own, strict=True)}
         self._common = own[1:7]  # the fields of every state but for the seed
         self._mask = legal.numpy(force=True).copy()
         self._given, self._ended = np.zeros((1, *self._game.info.action_shape), np.int64), np.zeros(2, np.bool_)
-        step = self._game._native_step(_CPU)
-        assert isinstance(step, InPlace)
+        step: Any = self._game._native_step(_CPU)
         given, ended = torch.from_numpy(self._given), torch.from_numpy(self._ended)
         self._results = given, torch.empty_like(self._state.rewards), *ended.split(1)
         self._call = step.bound(self._state, torch.from_numpy(self._mask), given, self._results)
@@ -202,13 +185,12 @@ class NativeSolo(BatchOfOne):
             after = self._game.step(self._state, torch.from_numpy(self._given), checked=False)
             for field, value in zip(self._state.tensors(), after.tensors(), strict=True):
                 field.copy_(value)
-            self._mask[:] = False
         self._look()
 
     @override
     def legal_actions(self) -> np.ndarray:
-        mask: np.ndarray = self._mask[0].copy()
-        return mask
+        mask: np.ndarray = self._mask[0]
+        return np.zeros_like(mask) if self.terminated or self.truncated else mask.copy()
 
     @override
     def observe(self, player: int) -> np.ndarray:
@@ -228,7 +210,6 @@ class NativeSolo(BatchOfOne):
 
     @override
     def copy(self) -> Self:
-        twin = object.__new__(type(self))
-        twin._game, twin._seed = self._game, self._seed
+        twin: Self = super().copy()
         twin._share(self._state, torch.from_numpy(self._mask))
         return twin

@@ -88,7 +88,8 @@ NativeStep: TypeAlias = Callable[[S, Tensor | None, Tensor, bool], Transition]
 It takes the state and the mask of legal actions, both of which it overwrites, and int64 [B, ...]: actions, which it
 returns; or bits for `Game.random_actions`, if the last argument is True. Instead of many bits it takes the number that
 they are spread out of, int64 [1], if `Game._native_spreads`. The mask is None unless `Game._native_mask`. The results
-equal those of `Game._step` and `Game._restart` in every bit, and share no memory with the state.
+equal those of `Game._step` and `Game._restart` in every bit, and share no memory with the state. One that has a method
+`bound`, as `native_step.InPlace`, steps single games, too.
 """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import torch
@@ -155,7 +155,7 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
-        return None if library(device) is None else partial(native.step_in_place, self)
+        return None if library(device) is None else native.Step(self)
 
     def flips_now(self, round: Tensor) -> Tensor:
         """Return a mask of the rounds, int64 [B], in which a digit may be flipped: bool [B]."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -38,21 +39,28 @@ def _native_step(native: Library, game: GridAdaptation, state: GridState, action
     return after
 
 
-def step_in_place(
-    game: GridAdaptation, state: GridState, mask: Tensor | None, given: Tensor, random: bool
-) -> Transition:
-    """Play a round or the vote, and begin new matches where one ends: see `NativeStep`.
+@dataclass(frozen=True)
+class Step:
+    """The step of a `Vector`: a round or the vote, and new matches where one ends. It makes no masks."""
 
-    Args:
-        game: the rules.
-        state: unfinished matches, overwritten.
-        mask: none; it is made when asked for.
-        given: actions, int64 [B, P, 7]; or random bits of that shape, or the number they are spread out of, int64 [1].
-        random: True if actions are drawn of random bits.
-    """
-    native = library(state.device)
-    assert native is not None
-    return play(native.cellgames_grid_adaptation_step, game, state, given, random, True)
+    game: GridAdaptation
+
+    def __call__(self, state: GridState, mask: Tensor | None, given: Tensor, random: bool) -> Transition:
+        """Play a step; see `NativeStep`."""
+        native = library(state.device)
+        assert native is not None
+        return play(native.cellgames_grid_adaptation_step, self.game, state, given, random, True)
+
+    def bound(self, state: GridState, mask: Tensor, given: Tensor, results: Sequence[Tensor]) -> Callable[[], object]:
+        """Return the call of a step and of the mask after it in the memory of a single match; it is not renewed."""
+        native = library(state.device)
+        assert native is not None
+        head, memory = call(*numbers(self.game), 1), addresses([x.movedim(0, -1) for x in state.tensors()])
+        rewards, flags = results[1].data_ptr(), torch.empty(2, dtype=torch.bool, device="cpu")  # no end has to be told
+        moves = (given.data_ptr(), given.numel(), 1, None, rewards, flags.data_ptr(), flags.data_ptr() + 1)
+        step = partial(native.cellgames_grid_adaptation_step, *head, False, memory, *moves)
+        legal = partial(native.cellgames_grid_adaptation_legal, *head, memory, mask.data_ptr(), None)
+        return lambda: (step(), legal(), flags)
 
 
 @legality.mask.native

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from typing_extensions import override
 
-from cellgames.envs.grid_adaptation.solo import Flags, GridSolo
+from cellgames.envs.grid_adaptation.solo import GridSolo
 
 from . import words
 from .state import BASE, TalkState
@@ -35,12 +35,12 @@ class TalkSolo(GridSolo):
     @property
     def talking(self) -> bool:
         """Return True if the next step is a talk step."""
-        return self._talks < min(self._round, self._talk.rounds) * self._talk.talk_steps
+        return self._talks < min(int(self._own["round"][0]), self._talk.rounds) * self._talk.talk_steps
 
     @override
     def step(self, actions: Any) -> None:
         choices = np.asarray(actions)
-        if self._done or not self.talking:
+        if self._over or not self.talking:
             super().step(choices[:, :BASE])
             return
         self.pause()
@@ -56,11 +56,11 @@ class TalkSolo(GridSolo):
         return words.delivered(self._talk, seeds, number, torch.from_numpy(said)[None])[0].numpy()
 
     @override
-    def legal_actions(self) -> Flags:
+    def legal_actions(self) -> npt.NDArray[np.bool_]:
         game = self._talk
         base = super().legal_actions()
         legal = np.zeros((game.players, game.info.num_actions), dtype=bool)
-        if self._done:
+        if self._over:
             return legal
         said = legal[:, base.shape[1] :].reshape(game.players, -1, game.words + 1)
         if self.talking:

@@ -38,7 +38,7 @@ def played(game: GridAdaptation, num_envs: int, steps: int) -> GridState:
     """Matches in different rounds, some in the voting step."""
     state, generator = game.init(seeds(5, num_envs)).clone(), torch.Generator().manual_seed(num_envs)
     for _ in range(steps):
-        rounds.step_in_place(game, state, None, random_bits(game, num_envs, generator), True)
+        rounds.Step(game)(state, None, random_bits(game, num_envs, generator), True)
     return state
 
 
@@ -51,7 +51,7 @@ def test_fields_may_lie_in_memory_as_they_like() -> None:
     bits = random_bits(game, 11, torch.Generator().manual_seed(1))
     for given in (bits, bits.contiguous()):
         one, other = rows.clone(), state.clone()
-        actions = [rounds.step_in_place(game, some, None, given, True).actions for some in (one, other)]
+        actions = [rounds.Step(game)(some, None, given, True).actions for some in (one, other)]
         assert torch.equal(*actions)
         check(one, other)
 
