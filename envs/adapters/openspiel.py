@@ -128,10 +128,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
     def __init__(self, game: Game | str, *, seed: int = 0, position: str = "", name: str = "") -> None:
         self.rules = game = make(game) if isinstance(game, str) else game
         if obstacles := game.info.search_obstacles:
-            raise GameError(
-                game.id,
-                f"expected a game in turns with perfect information, but {', '.join(obstacles)}",
-            )
+            raise GameError(game.id, f"expected a game in turns with perfect information, but {', '.join(obstacles)}")
         position = unquote(position)
         state = game.string_to_state(position, seed) if position else game.init(torch.tensor([seed], device="cpu"))
         if bool(state.done):

@@ -161,15 +161,7 @@ class _Near(BaseWrapper[str, Observation, Any]):
         return repr(self.env)
 
 
-for _name in (
-    "agents",
-    "agent_selection",
-    "rewards",
-    "terminations",
-    "truncations",
-    "infos",
-    "_cumulative_rewards",
-):
+for _name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards"):
     # Before reset this raises AttributeError, upon which Python asks PettingZoo's __getattr__, which says so.
     setattr(_Near, _name, property(operator.attrgetter(f"_base.{_name}")))
 

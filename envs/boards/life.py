@@ -115,13 +115,7 @@ class Life:
     """
 
     def __init__(
-        self,
-        rows: int,
-        cols: int,
-        boards: int,
-        *,
-        wrap: bool = True,
-        device: torch.device | str = "cpu",
+        self, rows: int, cols: int, boards: int, *, wrap: bool = True, device: torch.device | str = "cpu"
     ) -> None:
         check_whole("boards", boards, 1)
         self.grid = Grid(rows, cols, wrap)

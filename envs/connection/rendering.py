@@ -8,17 +8,7 @@ from math import cos, pi, sin
 
 from typing_extensions import override
 
-from cellgames.envs.core.drawing import (
-    Circle,
-    Inset,
-    Picture,
-    Point,
-    Polygon,
-    Polyline,
-    Shape,
-    Text,
-    fitted,
-)
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Shape, Text, fitted
 from cellgames.envs.stones.stone_view import (
     EDGE,
     EDGE_WIDTH,

@@ -75,10 +75,7 @@ def _paint(canvas: Image.Image, picture: Picture, scale: float) -> None:
     for shape in picture.shapes:
         if isinstance(shape, Inset):
             left, top, inner = round(shape.x * scale), round(shape.y * scale), shape.picture
-            size = (
-                max(1, round(inner.width * shape.scale * scale)),
-                max(1, round(inner.height * shape.scale * scale)),
-            )
+            size = (max(1, round(inner.width * shape.scale * scale)), max(1, round(inner.height * shape.scale * scale)))
             window = canvas.crop((left, top, left + size[0], top + size[1]))
             _paint(window, inner, scale * shape.scale)
             canvas.paste(window, (left, top))
@@ -115,11 +112,7 @@ def _bounds(
 
 
 def _draw(
-    draw: ImageDraw.ImageDraw,
-    shape: Polygon | Rectangle | Circle | Polyline,
-    scale: float,
-    left: int,
-    top: int,
+    draw: ImageDraw.ImageDraw, shape: Polygon | Rectangle | Circle | Polyline, scale: float, left: int, top: int
 ) -> None:
     """Draw a shape as if it were opaque, on a canvas whose upper left corner is the pixel (left, top)."""
     width = shape.stroke_width * scale

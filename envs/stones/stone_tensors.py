@@ -77,12 +77,7 @@ def put_natively(
 
 
 def relabelled(
-    codes: Tensor,
-    cells: Tensor,
-    place: Tensor,
-    code: Tensor,
-    groups: Sequence[Tensor],
-    shifts: Sequence[Tensor],
+    codes: Tensor, cells: Tensor, place: Tensor, code: Tensor, groups: Sequence[Tensor], shifts: Sequence[Tensor]
 ) -> Tensor:
     """Return the codes of all cells, int32 [B, N], after a stone of `code` [B] on `place` [B] has joined groups.
 

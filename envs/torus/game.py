@@ -78,12 +78,7 @@ class Torus(StoneGame[TorusState]):
             return torch.full((batch, *shape), value, dtype=torch.int32, device=device)
 
         return TorusState.new(
-            seeds,
-            2,
-            codes=fill(0, cells),
-            free=free_words(batch, cells, device),
-            losing=fill(0),
-            last=fill(-1),
+            seeds, 2, codes=fill(0, cells), free=free_words(batch, cells, device), losing=fill(0), last=fill(-1)
         )
 
     @override

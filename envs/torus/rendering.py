@@ -204,10 +204,7 @@ def _draw_path(view: View) -> Iterator[Shape]:
         start = x0 + copy[0] * size, y0 + copy[1] * size
         end = x1 + (copy[0] + right) * size, y1 + (copy[1] + down) * size
         if _in_sight(start, size) or _in_sight(end, size):
-            inside = copy in (
-                (0, 0),
-                (-right, -down),
-            )  # a line through the seam is drawn in full on both sides
+            inside = copy in ((0, 0), (-right, -down))  # a line through the seam is drawn in full on both sides
             lines.append((inside, (start, end)))
     lines.sort()
     for shown in (False, True):

@@ -16,19 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cellgames.envs.stones.joining import (
-    BLACK,
-    COLOUR,
-    GROUP,
-    MORE_SHIFT,
-    WHITE,
-    Where,
-    X,
-    choose,
-    frame,
-    join,
-    lone,
-)
+from cellgames.envs.stones.joining import BLACK, COLOUR, GROUP, MORE_SHIFT, WHITE, Where, X, choose, frame, join, lone
 
 from .geometry import neighbours
 

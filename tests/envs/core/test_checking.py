@@ -202,11 +202,7 @@ BROKEN: dict[str, tuple[Game, str, str]] = {  # with a pattern of what is named,
         "1 to 2",
     ),
     "chance": (with_facts(stochastic=False), r"init\(seeds\) of other seeds, current_player of env", "stochastic"),
-    "single game": (
-        broken(solo=shows_backwards),
-        r"solo\(state\).observe\(0\) (before|after) a step",
-        r"\[",
-    ),
+    "single game": (broken(solo=shows_backwards), r"solo\(state\).observe\(0\) (before|after) a step", r"\["),
     "text of a batch": (
         broken(text=lambda self, state: f"turn {int(state.turn)}"),
         r"text\(state\) of 2 games",

@@ -98,8 +98,7 @@ def test_an_illegal_action_names_env_player_action_and_reason_and_harms_nothing(
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [7, [1, 2], torch.zeros(3), torch.zeros(2, 2, dtype=torch.int64), torch.zeros(3, dtype=torch.int32)],
+    "wrong", [7, [1, 2], torch.zeros(3), torch.zeros(2, 2, dtype=torch.int64), torch.zeros(3, dtype=torch.int32)]
 )
 def test_seeds_of_a_wrong_kind_are_refused(wrong: Any) -> None:
     with refused("seeds"):

@@ -131,14 +131,7 @@ def compare_compiled(game: Game, step: Callable[[Vector[Any], torch.Generator], 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
-@pytest.mark.parametrize(
-    "game",
-    [
-        cellgames.make("torus-v0", size=2),
-        Race(),
-    ],
-    ids=lambda game: str(game.id),
-)
+@pytest.mark.parametrize("game", [cellgames.make("torus-v0", size=2), Race()], ids=lambda game: str(game.id))
 def test_compiled_random_play_equals_eager_random_play(game: Game) -> None:
     compare_compiled(game, lambda vector, random: vector.step_random(random), 3 * game.info.max_turns)
 

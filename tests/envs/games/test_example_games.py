@@ -185,9 +185,7 @@ def _value(game: Game, start: State) -> int:
 
 
 @pytest.mark.parametrize(
-    ("game", "text", "action"),
-    [(ConnectFour(), "3", 2), (Othello(6), "c4", 20), (Treblecross(7), "7", 6)],
-    ids=str,
+    ("game", "text", "action"), [(ConnectFour(), "3", 2), (Othello(6), "c4", 20), (Treblecross(7), "7", 6)], ids=str
 )
 def test_names_of_moves(game: Game, text: str, action: int) -> None:
     assert game.string_to_action(text) == action

@@ -9,18 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from grid_adaptation_reference import (
-    BUY,
-    NO_TILE,
-    RESERVE,
-    TILES,
-    digits,
-    drawn,
-    empty,
-    generation,
-    majority,
-    matching,
-)
+from grid_adaptation_reference import BUY, NO_TILE, RESERVE, TILES, digits, drawn, empty, generation, majority, matching
 from grid_adaptation_table import Table, make, packed
 
 from cellgames.envs.core import seeds

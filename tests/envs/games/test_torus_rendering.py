@@ -28,13 +28,7 @@ BRACELET = ("ooooo", ",,,,,") + (".....", ",,,,,") * 4
 R_HELIX = ("x...", "x,,,", ".x..", ",x,,", "..x.", ",,x,", "...x", ",,,x")
 L_HELIX = ("...o", ",,o,", "..o.", ",o,,", ".o..", "o,,,", "o...", ",,,o")
 # A bracelet in row 3 and an l-helix that crosses it upright in column c: only together they hold a ring.
-FIGURE_6 = (
-    *("...x.", ",,x,,"),
-    *("..x..", ",,,,,"),
-    *("xxxxx", ",,,,,"),
-    *("..x..", ",x,,,"),
-    *("xx..x", ",,,x,"),
-)
+FIGURE_6 = (*("...x.", ",,x,,"), *("..x..", ",,,,,"), *("xxxxx", ",,,,,"), *("..x..", ",x,,,"), *("xx..x", ",,,x,"))
 
 
 def board(rows: Sequence[str]) -> tuple[list[int], int]:

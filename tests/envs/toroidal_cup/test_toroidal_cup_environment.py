@@ -120,14 +120,7 @@ def test_a_shape_lies_with_its_centre_on_the_position_and_wraps_from_top_to_bott
     action = game.string_to_action("r1c4/1")  # turned clockwise by 90 degrees: 6 rows of 4
     state = game.step(game.init(seeds(0, 1)), torch.tensor([[action, action]]))
     lines = [line[:8] for line in drawn(game, state)]
-    assert lines[22:] + lines[:4] == [
-        "....1...",
-        "...1.1..",
-        "........",
-        "..1..1..",
-        "..11....",
-        "..1.....",
-    ]
+    assert lines[22:] + lines[:4] == ["....1...", "...1.1..", "........", "..1..1..", "..11....", "..1....."]
 
 
 def drawn(game: ToroidalCup, state: CupState) -> list[str]:

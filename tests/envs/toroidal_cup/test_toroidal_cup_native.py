@@ -58,12 +58,7 @@ def test_games_of_all_shapes_are_the_same(rows: int, cols: int) -> None:
 
 @pytest.mark.parametrize(
     ("teams", "most", "survivors"),
-    [
-        (2, LONGEST, "keep"),
-        (3, LONGEST, "recolour"),
-        (5, 20, "recolour"),
-        (9, 3, "keep"),
-    ],
+    [(2, LONGEST, "keep"), (3, LONGEST, "recolour"), (5, 20, "recolour"), (9, 3, "keep")],
 )
 def test_games_of_more_teams_and_colours_that_stay_are_the_same(teams: int, most: int, survivors: Survivors) -> None:
     """Nine teams are more than native code knows."""

@@ -53,12 +53,7 @@ def rows_chances(stamp: str, reach: int, jitter: int) -> Chances:
 
 
 def fifths_chances(stamp: str) -> Chances:
-    return {
-        "x": about(8),
-        "y": about(8),
-        "orientation": looks(stamp, ALL),
-        "team 1": even(combinations(range(4), 2)),
-    }
+    return {"x": about(8), "y": about(8), "orientation": looks(stamp, ALL), "team 1": even(combinations(range(4), 2))}
 
 
 def quadrants_chances(stamps: Sequence[str]) -> Chances:
@@ -119,10 +114,7 @@ CHANCES: dict[str, Chances] = {
     "donuttimebombredux": time_bomb_chances(OSCILLATORS),
     "doublegaussian": {"left team": even((1, 2)), "density": even(range(8))},
     "donutrandom": {"more above": even((False, True)), "more left": even((False, True))},
-    "donutrandompartition": {
-        "blocks": even(product((8, 10, 12, 14, 16), (1, 2, 4))),
-        "density": even(range(5)),
-    },
+    "donutrandompartition": {"blocks": even(product((8, 10, 12, 14, 16), (1, 2, 4))), "density": even(range(5))},
     "bigsegment": segments_chances((1, 3), (1, 3, 5, 7, 9), 8),
     "randomsegment": segments_chances((1, 2, 3), range(1, 8), 5),
     "porchlights": {
