@@ -56,14 +56,7 @@ class LearnerGames:
     def _set_up(
         self, num_envs: int, opponents: Opponents, *, seed: int | None = None, **options: Any
     ) -> tuple[spaces.Box, spaces.Space[Any]]:
-        """Start the games; return the spaces of one player's observation and action.
-
-        Args:
-            num_envs: number of games.
-            opponents: as for `SeatVector`.
-            seed: seed of the first game; the others count on from it. None takes random ones.
-            options: others of `SeatVector`.
-        """
+        """Start the games, the first of `seed`, others counting on; return spaces of observation and action."""
         seeds = env_seeds(self.game, seed, max(num_envs, 0))
         self._vector = SeatVector(self.game, num_envs, opponents, seed=seeds, illegal="forfeit", **options)
         self._fresh = True  # no step has been made since the games began

@@ -403,19 +403,10 @@ class SeatVector(Generic[S]):
 def _check_actions(
     game: Game, state: State, players: Tensor, mask: Tensor, actions: Tensor, policy: Illegal
 ) -> tuple[Tensor, dict[int, str]]:
-    """Return the actions to play for those of one player in each env, and a text for each env with an illegal one.
+    """Return the actions to play for those of one player a game, int64 [B], and a text by env for illegal ones.
 
-    Args:
-        game: the rules.
-        state: `B` unfinished games.
-        players: int64 [B], who acts.
-        mask: bool [B, A], of these players.
-        actions: integers [B], or [B, K] if an action has K > 1 components.
-        policy: "raise", or "forfeit": in games in turns an illegal action loses, where all act at once another
-            choice is played.
-
-    Returns:
-        The actions and the texts by env. In games in turns an env with a text is not to be played.
+    The mask, bool [B, A], is that of these players. By "forfeit" an illegal action loses in games in turns, and an env
+    with a text is not to be played; where all act at once another choice is played.
 
     Raises:
         IllegalActionError: an illegal action, by "raise"; a number outside the action space.

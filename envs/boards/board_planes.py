@@ -25,9 +25,7 @@ _CELLS_A_THREAD = 1 << 20  # starting a thread takes as long as writing some of 
 def seen_words(boards: Sequence[Tensor], seat: Tensor) -> Tensor:
     """Return the boards that seats, int64 [B], see, as words: int64 [B, K, S, N].
 
-    Args:
-        boards: int64 [B, S, N], seen by both; or [B, 2, S, N], of which a player sees its own first.
-        seat: int64 [B].
+    Boards are int64 [B, S, N], seen by both; or [B, 2, S, N], of which a player sees its own first.
     """
     order, env_ids = torch.stack((seat, 1 - seat), 1), torch.arange(len(seat), device=seat.device)[:, None]
     return torch.cat([board[env_ids, order] if board.ndim == 4 else board[:, None] for board in boards], 1)

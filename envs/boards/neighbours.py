@@ -13,15 +13,9 @@ W = TypeVar("W", Tensor, int)
 
 
 def counts(boards: W, above: W, below: W, bits: int) -> tuple[W, ...]:
-    """Return the number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
+    """Return the number of live neighbours of each cell, modulo 2 ** bits (1 to 3), as bit planes, ones first.
 
-    Beside the board there are counts too; trim what comes of them.
-
-    Args:
-        boards: words, live where a bit is set.
-        above: every row moved to the next one.
-        below: every row moved to the one before.
-        bits: 1 to 3.
+    In `above` every row is moved to the next one, in `below` to the one before. Trim the counts beside the board.
     """
     ones, twos = above ^ below, above & below
     column, pair = ones ^ boards, (ones & boards) | twos  # of three, with the cell itself: for the cells beside it

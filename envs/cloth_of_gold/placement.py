@@ -78,15 +78,8 @@ def _find(native: Library, form: int, grid: Grid, state: ClothState, max_units: 
 def play(grid: Grid, state: ClothState, cells: Tensor, ending: Tensor, *, radius: int, max_units: int) -> ClothState:
     """Place units of the movers, or take back those that were placed in this turn, and end turns.
 
-    The player to move is not changed. The results share no memory with `state`.
-
-    Args:
-        grid: the board.
-        state: the games; not changed.
-        cells: int64 [B, K], each once, by rows; -1 names no cell.
-        ending: bool [B], mask of games in which the turn ends after that.
-        radius: radius of a unit's territory.
-        max_units: the most units placed in a turn.
+    The player to move is not changed. The results share no memory with `state`. Cells, int64 [B, K], are named once
+    each, -1 names none; in the games of `ending`, bool [B], the turn ends after that.
     """
     player, placed = state.current_player, state.placed
     bits = bits_of(grid, cells)

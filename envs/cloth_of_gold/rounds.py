@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothState:
     """End the mover's turn in some games (bool [B]); where it was the round's second, the round ends too.
 
-    Args:
-        game: the rules.
-        state: the games after `placement.play`, whose units, territory and `live` may be overwritten.
-        ending: bool [B].
+    Units, territory and `live` of the games, which come from `placement.play`, may be overwritten.
     """
     closing = (ending & (state.current_player != state.first)).nonzero().squeeze(1)
     state = state.replace(current_player=torch.where(ending, 1 - state.current_player, state.current_player))

@@ -43,22 +43,16 @@ def disk(radius: int) -> Footprint:
 def generation(
     board: Grid, a: Tensor, b: Tensor, neutral: Tensor, killed: Tensor, neutral_rules: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the next generation of a's, b's, neutral and killed cells.
+    """Return the next generation of a's, b's, neutral and killed cells; no cell is in two of the four.
 
-    An empty cell with three live neighbours takes the side that has more of them; a unit with two or three lives
-    unless the other side has more of them, then it is killed; a neutral cell with two or three takes the side that
-    has more; a killed cell lasts while it has two or three neighbours, all neutral. All others are empty. A killed
-    cell counts as nobody's neighbour.
+    An empty cell with three live neighbours takes the side that has more of them; a unit with two or three lives unless
+    the other side has more of them, then it is killed; a neutral cell with two or three takes the side that has more; a
+    killed cell lasts while it has two or three neighbours, all neutral. All others are empty. A killed cell counts as
+    nobody's neighbour.
 
-    Args:
-        board: the shape of the boards.
-        a: units; no cell is in two of the four.
-        b: units.
-        neutral: cells.
-        killed: cells.
-        neutral_rules: sum of `NEUTRAL_BIRTHS` (three neutral neighbours and no other make a neutral cell),
-            `NEUTRAL_HOLD` (a neutral cell with two or three stays neutral), and with it `NEUTRAL_ATTACK` (two or
-            three neutral ones of at most three live neighbours kill a unit, and take the birth in an empty cell).
+    `neutral_rules` is a sum of `NEUTRAL_BIRTHS` (three neutral neighbours and no other make a neutral cell),
+    `NEUTRAL_HOLD` (a neutral cell with two or three stays neutral), and with it `NEUTRAL_ATTACK` (two or three neutral
+    ones of at most three live neighbours kill a unit, and take the birth in an empty cell).
     """
     live = a | b | neutral
     ones, twos, fours = board.neighbour_counts(live)
@@ -105,16 +99,9 @@ def placeable(
 ) -> Tensor:
     """Return a mask of the cells on which a player may place a unit.
 
-    Such a cell is empty, at a distance of more than 1 from the opponent's units, and in one's own territory that is
-    not the opponent's as well; for a player without a unit territory plays no part.
-
-    Args:
-        board: the shape of the boards.
-        own: units of the player.
-        other: units of the opponent.
-        rest: neutral and killed cells.
-        territories: territories of the player and of the opponent.
-        homeless: mask with all bits set for a player without a unit, else with no bits set.
+    Such a cell is empty (`rest` holds neutral and killed cells), at a distance of more than 1 from the opponent's
+    units, and in one's own territory, the first of two, that is not the opponent's as well; for a player without a
+    unit, where `homeless` has all bits set, territory plays no part.
     """
     home = homeless | (territories[0] & ~territories[1])
     return board.trim(home & ~(own | rest | board.dilate(other, PLUS)))
@@ -123,14 +110,9 @@ def placeable(
 def choices(left: Tensor, acts: Tensor, max_units: int, nowhere: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return three flags: the mover may place a unit, may take one back, may end its turn.
 
-    After `ACTS_A_UNIT * max_units` placements and take-backs only the end of the turn is left, or, with nothing
-    placed, one more placement. A turn must place a unit if it can.
-
-    Args:
-        left: units that the mover may still place in this turn; integers [...], as all of these, which broadcast.
-        acts: placements and take-backs in this turn.
-        max_units: the most units placed in a turn.
-        nowhere: True if the mover can place no unit.
+    After `ACTS_A_UNIT * max_units` placements and take-backs, `acts`, only the end of the turn is left, or, with
+    nothing placed, one more placement. A turn must place a unit if it can. All arguments are integers or flags that
+    broadcast.
     """
     some, rested = left < max_units, acts < ACTS_A_UNIT * max_units
     return (left > 0) & (rested | (left == max_units)), rested, some | nowhere

@@ -41,12 +41,9 @@ def round_disk(distance: int) -> Footprint:
 
 @Operator
 def zones(grid: Grid, units: Tensor, buffer: Tensor) -> Tensor:
-    """Return the zones of some boards of units of one player each: bitboards int64 [S, N, n].
+    """Return the zones of some boards of units of one player each: bitboards int64 [S, N, n] of the same.
 
-    Args:
-        grid: the board.
-        units: bitboards int64 [S, N, n].
-        buffer: int32 [n], the Euclidean distance from a hull up to which its zone reaches.
+    A zone reaches up to `buffer`, int32 [n], from a hull, by Euclidean distance.
     """
     inside = hulls(grid, units)
     out = torch.zeros_like(inside)
@@ -118,9 +115,7 @@ def _directions(device: torch.device) -> tuple[Tensor, Tensor]:
 def _intervals(grid: Grid, most: Tensor) -> tuple[Tensor, Tensor]:
     """Return the first and the last column of each row within hulls, int64 [C, H]; the first is the larger for none.
 
-    Args:
-        grid: the board.
-        most: int64 [C, 16], the largest product of a unit with each direction.
+    The largest product of a unit with each direction is `most`, int64 [C, 16].
     """
     rows = torch.arange(grid.rows, device=most.device)
     first = torch.zeros((len(most), grid.rows), dtype=torch.int64, device=most.device)

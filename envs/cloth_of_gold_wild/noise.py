@@ -35,12 +35,7 @@ def draw_byte(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
 def noise_lattice(seed: Tensor, purpose: int, first: Tensor, size: tuple[int, int], period: int) -> Tensor:
     """Return the random bytes of a lattice, int64 [n, rows, columns]: one every `period` cells, and beyond the edges.
 
-    Args:
-        seed: int64 [n].
-        purpose: the stream of the seed.
-        first: int64 [n] or [], the counter of the lattice's first byte; the others follow by rows.
-        size: `H, W`.
-        period: cells from one byte to the next.
+    Seeds are int64 [n], `size` is `H, W`; bytes follow by rows from the counter `first`, int64 [n] or [].
     """
     rows, cols = ((side - 1) // period + 2 for side in size)
     counter = first.unsqueeze(-1) + torch.arange(rows * cols, device=seed.device)
@@ -66,13 +61,7 @@ def noise_at(lattice: Tensor, period: int, row: Tensor, col: Tensor) -> Tensor:
 
 
 def noise_map(seed: Tensor, purpose: int, size: tuple[int, int]) -> Tensor:
-    """Return a map of three octaves that is its own image under a half turn, stretched to 0 to 255: int32 [n, H, W].
-
-    Args:
-        seed: int64 [n].
-        purpose: the stream of the seed.
-        size: `H, W`.
-    """
+    """Return a map of three octaves that is its own image under a half turn, stretched to 0 to 255: int32 [n, H, W]."""
     cells = size[0] * size[1]
     rows = (size[0] + 1) // 2  # which hold the first half of the cells
     total = torch.zeros((len(seed), rows, size[1]), dtype=torch.int32, device=seed.device)

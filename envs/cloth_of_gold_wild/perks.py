@@ -89,16 +89,11 @@ def count_still_lifes(
     """Return the still lifes on some boards and what they earn.
 
     A group of live cells that touch each other, all of one owner, counts where it equals a pattern. It earns a point;
-    two if it stands wholly on forest, none with a cell on barren ground.
+    two if it stands wholly on forest that is not burnt, none with a cell on barren ground, rock and burnt cells. With
+    `combinations` each set of one still life for each of the four perks, counted among those that earn a point, earns a
+    point of supply, reach and spell, and widens wards by a cell, at most by `MOST_WIDER`.
 
-    Args:
-        grid: the board.
-        units: bitboards int64 [2, S, N, n].
-        neutral: bitboards int64 [S, N, n].
-        forest: bitboards of forest that is not burnt, None without terrain.
-        barren: bitboards of rock and of burnt cells, None without terrain.
-        combinations: each set of one still life for each of the four perks, counted among those that earn a point,
-            earns a point of supply, reach and spell, and widens wards by a cell, at most by `MOST_WIDER`.
+    Units are bitboards int64 [2, S, N, n], all others [S, N, n]; None without terrain.
     """
     none = torch.zeros_like(neutral)
     land = [none if plane is None else plane for plane in (forest, barren)]
@@ -125,9 +120,7 @@ def _sum_of(numbers: Tensor, kinds: tuple[str, ...]) -> Tensor:
 def _counted(grid: Grid, boards: Tensor) -> list[Tensor]:
     """Return still lifes and their points by player and kind, int32 [n, 2, K], and wards, int64 [2, S, N, n].
 
-    Args:
-        grid: the board.
-        boards: bitboards int64 [5, S, N, n]: a's and b's units, neutral cells, forest, barren ground.
+    Boards are int64 [5, S, N, n]: a's and b's units, neutral cells, forest, barren ground.
     """
     units = boards[:2]
     own, live = _Shifted(grid, units), _Shifted(grid, boards[0] | boards[1] | boards[2])

@@ -87,10 +87,7 @@ def start(game: ClothOfGoldWild, state: ClothState) -> WildState:
 def territories(game: ClothOfGoldWild, units: Tensor, reach: Tensor | None) -> Tensor:
     """Return bitboards int64 [k, S, N] of territory or zones, for units int64 [k, S, N] of a side each.
 
-    Args:
-        game: the rules.
-        units: bitboards.
-        reach: int32 [k], cells by which each is wider; None without perks.
+    Each is wider by its cells of `reach`, int32 [k]; None without perks.
     """
     boards = innermost(units)
     if game.territory == "hull":
@@ -116,13 +113,9 @@ def widened(game: ClothOfGoldWild, state: WildState, sides: Tensor) -> WildState
 
 
 def placed(game: ClothOfGoldWild, before: WildState, after: WildState, cells: Tensor) -> WildState:
-    """Return the games after `placement.play` with the movers' territory as the options have it.
+    """Return the games after `placement.play` with the territory of `before`'s movers as the options have it.
 
-    Args:
-        game: the rules.
-        before: whose `current_player` are the movers.
-        after: the games after it.
-        cells: int64 [B, K], where units were placed or taken back, -1 for none.
+    Units were placed or taken back on `cells`, int64 [B, K], -1 for none.
     """
     if game.territory != "hull" and not game.perks:
         return after

@@ -88,13 +88,7 @@ def next_level(level: Tensor, weather: Tensor) -> Tensor:
 def put_out(grid: Grid, fire: Fire, seed: Tensor, weather: Tensor, forest: Tensor, water: Tensor) -> Fire:
     """Return the fires at the beginning of a round: out on water and in rain, in which burnt forest may grow again.
 
-    Args:
-        grid: the board.
-        fire: fires at the end of the round before.
-        seed: int64 [n], seeds of the rounds.
-        weather: integers [n].
-        forest: bitboards of forest, burnt or not.
-        water: bitboards of water.
+    Seeds are the rounds', int64 [n]; forest and water are bitboards, forest burnt or not.
     """
     rain = -(weather == RAIN).long()
     fire = fire.where_not(water | rain)
@@ -127,15 +121,9 @@ def spread_chance(weather: Tensor) -> Tensor:
 def burn(grid: Grid, fire: Fire, forest: Tensor, seed: Tensor, generation: int, weather: Tensor) -> tuple[Fire, Tensor]:
     """Return the fires a generation later, and bitboards of the cells on which fire kills units.
 
-    Unburnt forest beside a burning cell catches fire by chance. Fire kills on cells that burnt and on new ones.
-
-    Args:
-        grid: the board.
-        fire: fires at the beginning of the generation.
-        forest: bitboards of forest that is not under water, burnt or not.
-        seed: int64 [n], seeds of the rounds.
-        generation: number of the generation, from 1 on.
-        weather: integers [n].
+    Unburnt forest beside a burning cell catches fire by chance, a function of the round's seed, int64 [n], and the
+    number of the generation, from 1 on. Fire kills on cells that burnt and on new ones. Forest under water is none of
+    `forest`.
     """
     burning = fire.burning
     beside = forest & ~fire.burnt & ~burning & grid.dilate(burning, PLUS)

@@ -39,10 +39,7 @@ def kinds_of(numbers: tuple[int, int, int]) -> list[int]:
 def place_animals(seed: Tensor, free: Tensor, animals: int) -> Tensor:
     """Return cells of new games' animals, int32 [n, A], each drawn evenly from what is free; `GONE` where nothing is.
 
-    Args:
-        seed: int64 [n].
-        free: bool [n, H * W], empty land cells.
-        animals: `A`.
+    Seeds are int64 [n], `free` is bool [n, H * W], the empty land cells.
     """
     ranks = free.cumsum(1, dtype=torch.int32)
     places: list[Tensor] = []
@@ -86,9 +83,7 @@ class Wildlife:
     def act(self, units: Tensor, closed: Tensor) -> Tensor:
         """Let all animals act and return the units that are left, bool [n, 2, H, W].
 
-        Args:
-            units: bool [n, 2, H, W].
-            closed: bool [n, H, W], water and burning cells.
+        They enter no cell of `closed`, bool [n, H, W], water and burning cells.
         """
         lattice = noise_lattice(self.seed, NOISE, self.move // _MOVES * LATTICE, self.size, _PERIOD)
         self.move = self.move + 1

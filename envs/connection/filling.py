@@ -26,16 +26,7 @@ _GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some
 
 @Operator
 def winners(stones: Tensor, player: Tensor, lots: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
-    """Return the winners of random play from these positions: 1 Black, 2 White, int32 [X].
-
-    Args:
-        stones: int32 [X, N], 0 free, 1 Black, 2 White.
-        player: int64 [X], who moves next.
-        lots: int32 [X, N], random numbers below `stone_tensors.LOTS`.
-        shape: shape of the board.
-        tiling: tiling of the board.
-        size: size of the board.
-    """
+    """Return the winners of random play from these positions: 1 Black, 2 White, int32 [X]; see `StoneGame._winners`."""
     full = filled(stones, player, lots)
     return torch.where(_black_wins(board(shape, tiling, size), full == 1), 1, 2).to(torch.int32)
 

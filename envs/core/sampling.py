@@ -34,12 +34,7 @@ def random_root(generator: torch.Generator, device: torch.device | str = "cpu") 
 
 @Operator
 def spread(root: Tensor, count: int) -> Tensor:
-    """Return many random bits, int64 [count], 0 to 2^31 - 1, of one number: the upper bits of SplitMix64.
-
-    Args:
-        root: int64 [1].
-        count: how many.
-    """
+    """Return random bits, int64 [count], 0 to 2^31 - 1, of one number, int64 [1]: the upper bits of SplitMix64."""
     state = root + torch.arange(1, count + 1, device=root.device) * -0x61C8864680B583EB
     state = (state ^ (state >> 30 & (1 << 34) - 1)) * -0x40A7B892E31B1A47
     state = (state ^ (state >> 27 & (1 << 37) - 1)) * -0x6B2FB644ECCEEE15

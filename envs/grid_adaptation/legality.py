@@ -32,10 +32,7 @@ def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
 def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> Tensor:
     """Return the mask, bool [B, P, A], the components one after the other; each has a legal choice.
 
-    Args:
-        game: the rules.
-        state: the matches.
-        out: mask of the same number of matches to write into; fresh memory for many takes longer than the mask.
+    It is written into `out`, a mask of the same number of matches: fresh memory for many takes longer than the mask.
     """
     parts = torch.cat((*_tiles(game, state), *_others(game, state)), 2)
     return parts if out is None else out.copy_(parts)

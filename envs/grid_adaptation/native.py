@@ -98,20 +98,11 @@ def play(
     components: int = len(COMPONENTS),
     more: Sequence[object] = (),
 ) -> Transition:
-    """Play a step in native code; the results share no memory with the state.
+    """Play a step in native code; the results share no memory with the state, which is overwritten.
 
-    Args:
-        function: function of the library.
-        game: the rules.
-        state: matches, overwritten.
-        given: actions or random bits, int64 [B, P, K], or the number that bits are spread out of, int64 [1].
-        random: True if actions are drawn of random bits.
-        renew: True to begin new matches where one ends.
-        components: `K`.
-        more: the last arguments of the function.
-
-    Raises:
-        ValueError: actions or bits of another shape.
+    Given are actions or, if `random`, bits of which they are drawn, int64 [B, P, K], or the number that bits are spread
+    out of, int64 [1]. With `renew` new matches begin where one ends. The last arguments of the function are `more`.
+    Actions of another shape raise a `ValueError`.
     """
     batch, players = state.rewards.shape
     shape, spread = (batch, players, components), random and given.shape == (1,)

@@ -29,12 +29,8 @@ _LOT = chance.USER + 1  # purpose of draws
 def generation(board: PackedGrid, tiles: Tensor, digits: Sequence[Tensor]) -> tuple[Tensor, list[Tensor]]:
     """Return the next generation: a tile with two or three neighbours stays, an empty space with three gets one.
 
-    Each digit of a new tile is the one that most of its three parents have.
-
-    Args:
-        board: the shape of the boards.
-        tiles: mask of the spaces with a tile.
-        digits: masks of the tiles with digit 1, one for each digit of the sequence.
+    Each digit of a new tile is the one that most of its three parents have; `digits` are masks of the tiles with digit
+    1.
     """
     ones, twos, fours = board.neighbour_counts(tiles)
     enough = board.trim(twos & ~fours)
@@ -44,12 +40,7 @@ def generation(board: PackedGrid, tiles: Tensor, digits: Sequence[Tensor]) -> tu
 
 
 def land(free: Tensor, named: Sequence[Tensor]) -> list[Tensor]:
-    """Return the tiles that each player gets of the spaces that all have named: the free ones that nobody else names.
-
-    Args:
-        free: spaces without a tile.
-        named: the spaces that each player has named, once or more.
-    """
+    """Return the tiles that each player gets of the spaces that it named: the free ones that nobody else names."""
     somebody, several = free ^ free, free ^ free
     for spaces in named:
         somebody, several = somebody | spaces, several | (somebody & spaces)
@@ -64,9 +55,7 @@ def flipped(sequence: N, flip: N) -> N:
 def bits_matched(tiles: N, ones: Sequence[N]) -> list[N]:
     """Return the points of each of the eight sequences: 3 less the Hamming distance for every tile.
 
-    Args:
-        tiles: number of tiles.
-        ones: number of tiles that have digit 1, for each digit.
+    Given are the number of tiles, and for each digit the number of those that have digit 1.
     """
     return [
         sum((one if sequence & value else tiles - one for value, one in zip(DIGITS, ones, strict=True)), tiles - tiles)
@@ -112,11 +101,7 @@ def ballot(tied: Tensor) -> Tensor:
 def most_voted(tied: Tensor, votes: Tensor, won: Tensor, garnets: Tensor) -> Tensor:
     """Return a mask of the tied with most votes, bool [B, P]; of several, those whose voters hold most garnets.
 
-    Args:
-        tied: bool [B, P].
-        votes: int64 [B, P], a seat, or `P` for none.
-        won: int64 [B, P], Tokens of Life.
-        garnets: int64 [B, P].
+    Votes are seats, `P` for none, int64 [B, P] as garnets and Tokens of Life, `won`.
     """
     seats = torch.arange(tied.shape[1], device=tied.device)
     cast = (votes[:, :, None] == seats) & ballot(tied) & voters(tied, won)[:, :, None]  # [B, voter, for whom]
@@ -127,12 +112,7 @@ def most_voted(tied: Tensor, votes: Tensor, won: Tensor, garnets: Tensor) -> Ten
 
 
 def by_lot(among: Tensor, seed: Tensor) -> Tensor:
-    """Return one of bool [B, P] with equal chances, int64 [B].
-
-    Args:
-        among: bool [B, P].
-        seed: int64 [B], the matches'.
-    """
+    """Return one of bool [B, P] with equal chances, int64 [B], by the matches' seeds, int64 [B]."""
     upto = among.cumsum(1)
     place = chance.uniform_int(chance.draw(seed, _LOT, torch.zeros_like(seed)), upto[:, -1])
     return (upto <= place[:, None]).sum(1)

@@ -44,12 +44,7 @@ def action_to_string(action: int, nvec: Sequence[int]) -> str:
 
 
 def string_to_words(text: str, counts: Sequence[int]) -> int | None:
-    """Return words such as `5,0,2` as a number, the last word varying fastest; None if there are no such words.
-
-    Args:
-        text: text after `SAY`.
-        counts: choices of each word.
-    """
+    """Return words such as `5,0,2`, of `counts` choices each, as a number, the last varying fastest; else None."""
     said, number = text.split(","), 0
     if len(said) != len(counts):
         return None
@@ -67,13 +62,7 @@ def word_to_string(word: int, place: int, places: int) -> str:
 
 
 def to_text(game: GridAdaptationTalk, state: TalkState, player: int | None = None) -> str:
-    """Return the words of the first match, such as ` said:1,0,5/2,2,8`.
-
-    Args:
-        game: the rules.
-        state: the matches.
-        player: the seat whose view is written, with `?` for words that it does not know; None for all.
-    """
+    """Return the words of the first match, such as ` said:1,0,5/2,2,8`; `?` for those unknown to `player`."""
     played, altered = int(state.talks[0]), state.heard.shape[1] > 0
     lists = {"said": state.said[0, :played]} | ({"heard": state.heard[0, :played]} if altered else {})
     parts = []

@@ -74,10 +74,7 @@ class Conversation:
 def last_talk(game: GridAdaptationTalk, state: TalkState, player: int | None = None) -> Conversation:
     """Return the last talk step of the first match; without letters before the first one.
 
-    Args:
-        game: the rules.
-        state: the matches.
-        player: the seat that looks, who knows its own words and those that reached it; None for a spectator.
+    A player knows its own words and those that reached it; None is a spectator.
     """
     number = int(state.talks[0]) - 1
     if number < 0:

@@ -50,13 +50,8 @@ def delivered(game: GridAdaptationTalk, seeds: Tensor, step: Tensor, said: Tenso
     """Return the words of one talk step as they arrive, by the sender from whom they seem to come: int8 [N, P, R].
 
     With `mute` they are silence. With `scramble` the words to one receiver, in public those to all, are dealt out anew
-    among their senders, in each order with the same probability.
-
-    Args:
-        game: the rules.
-        seeds: int64 [N], the matches'.
-        step: int64 [N], the number of the talk step in its match, from 0.
-        said: int8 [N, P, R].
+    among their senders, in each order with the same probability, by the match's seed and the number of the talk step,
+    from 0, int64 [N] both.
     """
     if game.mute:
         return torch.zeros_like(said)
@@ -74,12 +69,9 @@ def delivered(game: GridAdaptationTalk, seeds: Tensor, step: Tensor, said: Tenso
 
 
 def heard_by(game: GridAdaptationTalk, heard: Tensor, seat: Tensor) -> Tensor:
-    """Return the words that have reached a player from each other seat: int8 [B, T, P - 1].
+    """Return the words that have reached a player, int64 [B], from each other seat: int8 [B, T, P - 1].
 
-    Args:
-        game: the rules.
-        heard: int8 [B, T, P, R], words as they arrive, by sender.
-        seat: int64 [B], the player.
+    Words are int8 [B, T, P, R], as they arrive, by sender.
     """
     env_ids = torch.arange(len(heard), device=heard.device)[:, None]
     other, back = _others(game.players, heard.device)
@@ -90,11 +82,7 @@ def heard_by(game: GridAdaptationTalk, heard: Tensor, seat: Tensor) -> Tensor:
 def history(game: GridAdaptationTalk, said: Tensor, heard: Tensor, seat: Tensor) -> Tensor:
     """Return a player's words in all talk steps: from each other seat, then its own, int8 [B, T, S].
 
-    Args:
-        game: the rules.
-        said: int8 [B, T, P, R], words as they were said.
-        heard: the same as they arrive.
-        seat: int64 [B], the player.
+    Words are int8 [B, T, P, R], as they were said and as they arrive, by sender.
     """
     env_ids = torch.arange(len(said), device=said.device)
     return torch.cat((heard_by(game, heard, seat), said[env_ids, :, seat]), 2)

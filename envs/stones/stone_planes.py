@@ -24,15 +24,10 @@ def _shape(codes: Tensor, places: Tensor | None, size: int, free: bool) -> tuple
 
 @Operator
 def planes(codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool) -> Tensor:
-    """Return own stones, the opponent's, free cells, and 1 everywhere for Black: int8 [B, C, n, n].
+    """Return own stones, the opponent's, free cells if `free`, and 1 everywhere for Black: int8 [B, C, n, n].
 
-    Args:
-        codes: int32 [B, N].
-        player: int64 [B], the observing player.
-        places: int64 [K n^2], the cell at each place of `K` planes, `N` at a place without a cell; None if the cells
-            are numbered by their places.
-        size: `n`.
-        free: True if free cells have planes.
+    Codes are int32 [B, N], players who look int64 [B]. The cell at each place of `K` planes is `places`, int64 [K n^2],
+    `N` at a place without a cell; None if the cells are numbered by their places.
     """
     stones = codes & COLOUR
     if places is not None:

@@ -56,13 +56,8 @@ def put_natively(
 ) -> tuple[Tensor, ...]:
     """Return fields after stones of `player` on `cell`, int64 [B] both, and a mask of won games, bool [B].
 
-    Args:
-        function: function of the native library. It takes the board, the numbers of games and of threads, the cells,
-            the players, the fields, which it changes, and the mask of won games, which it fills.
-        board: the first argument.
-        fields: codes, int32 [B, N], and what else the game keeps of its stones; left alone.
-        cell: int64 [B].
-        player: int64 [B].
+    The function of the native library takes the board, the numbers of games and of threads, the cells, the players, the
+    fields (codes, int32 [B, N], and others of the game), which it changes, and the mask of won games, which it fills.
     """
     # Fields of words have the batch innermost in memory, the others each game's numbers.
     after = [
@@ -81,13 +76,8 @@ def relabelled(
 ) -> Tensor:
     """Return the codes of all cells, int32 [B, N], after a stone of `code` [B] on `place` [B] has joined groups.
 
-    Args:
-        codes: before the move.
-        cells: int32 [N], 0 to N - 1.
-        place: int32 [B].
-        code: int32 [B].
-        groups: int32 [B] each, as `code & GROUP`.
-        shifts: int32 [B] each, what to add to their cells; a group that takes others over stands before them.
+    For each of some groups, int32 [B] as `code & GROUP`, a number is added to its cells; a group that takes others over
+    stands before them. All cells, 0 to N - 1, are int32 [N].
     """
     if torch.compiler.is_compiling():  # one pass over all rows, fused
         moved = codes
@@ -105,13 +95,7 @@ def relabelled(
 
 
 def filled(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-    """Return full boards, [X, N]: half of the free cells, those of the lowest lots, are the mover's; all are as likely.
-
-    Args:
-        stones: integers [X, N], 0 free, 1 Black, 2 White.
-        player: int64 [X], who moves next.
-        lots: int32 [X, N], random numbers below `LOTS`.
-    """
+    """Return full boards, [X, N]: the mover gets half of the free cells, those of the lowest lots (see `_winners`)."""
     free, places = stones == 0, torch.arange(stones.shape[1], dtype=torch.int32, device=stones.device)
     order = ((lots << _PLACE_BITS) + places).masked_fill(~free, torch.iinfo(torch.int32).max)  # no two are equal
     half = (free.sum(1, keepdim=True) + 1) >> 1

@@ -69,16 +69,9 @@ def dealt(most: int, teams: int, device: torch.device) -> Tensor:
 
 
 def deal(seeds: Tensor, patterns: tuple[str, ...], teams: int, limit: int | None) -> tuple[Tensor, Tensor]:
-    """Draw a pattern and the shapes of all teams, and deal them.
+    """Draw a pattern and the shapes of all teams, and deal them: the same number to every team, at most `limit`.
 
     All shapes are sorted by live cells, largest first, equal ones as they were drawn, and dealt by `shapes.snake`.
-    Every team gets the same number.
-
-    Args:
-        seeds: int64 [B], one per env.
-        patterns: names of the patterns to draw from.
-        teams: `P`.
-        limit: the most shapes a team gets, None for the pattern's own number.
 
     Returns:
         The pattern, int64 [B], an index of `patterns`, and the shapes in the order in which they are placed, int8

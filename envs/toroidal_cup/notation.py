@@ -52,10 +52,7 @@ def string_to_position(text: str, rows: int, cols: int) -> Position | None:
 def view(line: str, player: int, *, drawn: bool) -> str:
     """Return a line by `position_to_string` as a team may know it, with `?` for each shape that is hidden.
 
-    Args:
-        line: the position.
-        player: the team's seat; it knows its next shape.
-        drawn: True if the pattern was drawn and is hidden, too.
+    The team knows its next shape; a pattern that was drawn is hidden, too.
     """
     pattern, turn, start, queues = line.split()
     seen = known([_string_to_queue(queue) or [] for queue in queues.split("/")], player)

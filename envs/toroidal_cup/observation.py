@@ -30,15 +30,9 @@ def drawings(stamps: tuple[str, ...], rows: int, cols: int, band: int, device: t
 
 @Operator
 def write_planes(board: Tensor, queue: Tensor, seats: Tensor, shown: Tensor, band: int, out: Tensor) -> None:
-    """Write what seats see of the games' `board` and `queue`.
+    """Write the views of seats, int64 [B, k]: int8 or float32 [B, k, P + 2, rows, cols], contiguous.
 
-    Args:
-        board: int8 [B, rows, cols].
-        queue: int8 [B, P, S].
-        seats: int64 [B, k], who look.
-        shown: the `drawings`.
-        band: columns of a band.
-        out: int8 or float32 [B, k, P + 2, rows, cols], contiguous.
+    The board is int8 [B, rows, cols], the queue int8 [B, P, S], `shown` the `drawings`, and a band has `band` columns.
     """
     batch, teams, _ = queue.shape
     rows, cols = board.shape[1:]

@@ -77,16 +77,9 @@ def sizes(stamps: tuple[str, ...], device: torch.device) -> Tensor:
 
 
 def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the cells of placed shapes.
+    """Return the cells of placed shapes, for stamps, which index `stamps`, and actions, int64 [...] both.
 
-    Args:
-        lattice: lattice of the band.
-        stamps: names that `stamp` indexes.
-        stamp: int64 [...].
-        action: int64 [...].
-
-    Returns:
-        Row (wrapped) and column (in the band if the action is legal), int64 [..., L] both; cells may be repeated.
+    Row (wrapped) and column (in the band if the action is legal) are int64 [..., L]; cells may be repeated.
     """
     position, orientation = action // ORIENTATIONS, action % ORIENTATIONS
     around = cells(stamps, stamp.device)[stamp, orientation]
@@ -135,16 +128,9 @@ def _meets(lattice: Lattice, own: Tensor, name: str) -> Tensor:
 
 
 def legal(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, stamp: Tensor) -> Tensor:
-    """Return the masks of bands.
+    """Return the masks of bands, bool [N, A], all true for a band without a shape to place.
 
-    Args:
-        lattice: lattice of the bands.
-        stamps: names that `stamp` indexes.
-        own: bool [N, rows, band], the team's live cells.
-        stamp: int64 [N], the shape to place; below 0 for no shape.
-
-    Returns:
-        Bool [N, A], all true for a band without a shape to place.
+    A team's live cells are bool [N, rows, band], its shape to place int64 [N], an index of `stamps`, or below 0.
     """
     mask = own.new_ones(len(own), lattice.actions)
     room = fits(lattice, stamps, own.device)
@@ -186,16 +172,11 @@ def _meets_at_most(lattice: Lattice, first: str, second: str) -> int:
 
 
 def always_room(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, names: Sequence[str]) -> bool:
-    """Return True if each of some shapes will find a place, wherever the ones before it are put.
+    """Return True if each of some shapes, in this order, will find a place, wherever the ones before it are put.
 
     Counts the actions open to a shape now, and the most of them that the shapes before can block; so it may be False
     where a closer look would find room, but never True where there may be no room. It stays True when the first is put.
-
-    Args:
-        lattice: lattice of the band.
-        stamps: all that `names` may hold.
-        own: bool [rows, band], the team's live cells.
-        names: the shapes in the order in which they are placed.
+    The team's live cells are bool [rows, band].
     """
     indices = [stamps.index(name) for name in names]
     kinds = sorted(set(indices))

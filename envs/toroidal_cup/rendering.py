@@ -274,14 +274,9 @@ def _tick(last: int) -> int:
 def end_of(
     result: Result, names: Sequence[str], title: str, zones: Sequence[str] = (), teams: Sequence[str] = ()
 ) -> View:
-    """Return the end of a game from any start.
+    """Return the end of a game from any start, by its result with the trajectory; the title begins the headline.
 
-    Args:
-        result: result of one game, with its trajectory.
-        names: names of the teams.
-        title: beginning of the headline.
-        zones: names of the quadrants, () to leave them out.
-        teams: names of the teams with these rosters, if not those of `names`.
+    Names of quadrants and of teams with rosters are those of `View`.
     """
     assert result.trajectory is not None  # asked for
     generations, winner = int(result.generations[0]), int(result.winner[0])
@@ -318,10 +313,7 @@ def moment(end: View, title: str, generation: int, board: Cells) -> View:
 def life_frames(end: View, title: str, life: Callable[[Sequence[int]], Result]) -> Iterator[Picture]:
     """Yield Life from the start to `end` in up to `FRAMES` pictures and a last one.
 
-    Args:
-        end: view of the end, with counts.
-        title: beginning of the headlines.
-        life: function that plays the game and keeps its boards at the generations given.
+    The function plays the game and keeps its boards at the generations given.
     """
     *shown, _ = frame_times(end.last, FRAMES)
     boards = life(shown).boards
@@ -372,11 +364,8 @@ def _listed(names: Sequence[str]) -> str:
 def view(game: ToroidalCup, state: CupState, player: int | None = None, *, counts: bool = True) -> View:
     """Return the first game of the batch, to a spectator or as a team may know it.
 
-    Args:
-        game: the rules.
-        state: the games.
-        player: the team that looks, which sees `notation.known` shapes and no drawn pattern; None for a spectator.
-        counts: for pictures: play a finished game again for the lead over time, and add the quadrants' names.
+    A team sees `notation.known` shapes and no drawn pattern. With `counts`, for pictures, a finished game is played
+    again for the lead over time, and the quadrants have names.
     """
     done, generations = bool(state.done[0]), int(state.generations[0])
     queues = [[game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]

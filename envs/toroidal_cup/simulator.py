@@ -86,10 +86,7 @@ def shares(counts: Tensor) -> Tensor:
 def ended(counts: Tensor, history: Tensor, tolerance: float) -> Tensor:
     """Return a mask of the games that fulfil the rule, bool [B], in a generation from `FIRST_END` on.
 
-    Args:
-        counts: int64 [B, k], live cells of each team.
-        history: float64 [HISTORY, B], the shares up to this generation.
-        tolerance: largest change, relative to the average.
+    Counts are int64 [B, k], live cells of each team; `history`, float64 [HISTORY, B], has the shares up to now.
     """
     alone = (counts > 0).sum(-1) == 1
     change = (history[WINDOW:] - history[:-WINDOW]).abs() / WINDOW  # of the average, whose running sum would drift

@@ -36,13 +36,7 @@ _ROUNDS = 4  # of spreading labels between two looks at whether any has changed
 
 @Operator
 def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-    """Return the winners of random play from these positions: 1 Black, 2 White, int32 [X].
-
-    Args:
-        stones: integers [X, N], 0 free, 1 Black, 2 White.
-        player: int64 [X], who moves next.
-        lots: int32 [X, N], random numbers below `LOTS`.
-    """
+    """Return the winners of random play from these positions: 1 Black, 2 White, int32 [X]; see `StoneGame._winners`."""
     board = filled(stones, player, lots).float().t().contiguous()
     links = _connected(board)
     labels = (torch.arange(len(board) // 2, device=board.device) + 0.5)[:, None].expand(-1, len(stones))

@@ -21,10 +21,7 @@ from . import rules
 def winning_cells(codes: Tensor, losing: Tensor, player: Tensor) -> Tensor:
     """Return free cells by which players, int64 [X], win if they are to move: bool [X, N].
 
-    Args:
-        codes: int32 [X, N], see `rules`; of games that go on.
-        losing: int32 [X], the class that `rules.keep` keeps.
-        player: 0 for Black, 1 for White.
+    Games go on; their codes are int32 [X, N], and `losing`, int32 [X], is the class that `rules.keep` keeps.
     """
     cycles = _closed(codes, player.int() + 1)
     env_ids, places = cycles.any(0).nonzero().unbind(1)  # few cells close a path around the torus
