@@ -11,8 +11,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import GameAgent
 from cellgames.agents.playouts.random_agent import random_actions
-from cellgames.envs.connection.game import ConnectionGame
-from cellgames.envs.connection.state import ConnectionState
+from cellgames.envs.connection.game import ConnectionGame, ConnectionState
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError
 

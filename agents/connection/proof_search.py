@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cellgames.envs.connection.boards import Board
-from cellgames.envs.connection.game import ConnectionGame
-from cellgames.envs.connection.state import ConnectionState
+from cellgames.envs.connection.game import ConnectionGame, ConnectionState
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError
 

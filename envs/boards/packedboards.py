@@ -12,6 +12,7 @@ a few rows of many boards: on boards of 15 x 15 it does four times as much as on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -19,8 +20,9 @@ from torch import Tensor
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.utils.errors import InputError, check_whole
 
-from . import neighbours
 from .bitboards import WORD, pack_word, popcount
+
+W = TypeVar("W", Tensor, int)
 
 LARGEST = WORD // 2 - 1  # columns, so that a word holds two rows
 
@@ -97,7 +99,7 @@ class PackedGrid:
 
         Beside the board there are counts too; trim what comes of them.
         """
-        return neighbours.counts(boards, self._from_above(boards), self._from_below(boards), bits)
+        return neighbour_counts(boards, self._from_above(boards), self._from_below(boards), bits)
 
     def _from_above(self, boards: Tensor) -> Tensor:
         """Move every row to the next one; what lies beyond the last row of a word may be anything."""
@@ -125,3 +127,20 @@ def _cells(grid: PackedGrid, device: torch.device) -> Tensor:
 def _all_but(words: int, word: int, device: torch.device) -> Tensor:
     """Return every bit of every word but one, int64 [N, 1]."""
     return -(torch.arange(words, device=device) != word).long().unsqueeze(1)
+
+
+def neighbour_counts(boards: W, above: W, below: W, bits: int) -> tuple[W, ...]:
+    """Return the number of live neighbours of each cell, modulo 2 ** bits (1 to 3), as bit planes, ones first.
+
+    In `above` every row is moved to the next one, in `below` to the one before. Trim the counts beside the board.
+    """
+    ones, twos = above ^ below, above & below
+    column, pair = ones ^ boards, (ones & boards) | twos  # of three, with the cell itself: for the cells beside it
+    left, right = column << 1, column >> 1
+    either = left ^ right
+    low, carry = either ^ ones, (either & ones) | (left & right)
+    left, right = pair << 1, pair >> 1
+    sides, middle = left ^ right, twos ^ carry
+    if bits < 3:
+        return (low, sides ^ middle)[:bits]
+    return low, sides ^ middle, (left & right) ^ (twos & carry) ^ (sides & middle)

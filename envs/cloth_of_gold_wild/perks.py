@@ -14,20 +14,21 @@ from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.dilation import Footprint
+from cellgames.envs.boards.orientations import orientations, parse_cells
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, Operator
 
 from .borders import WIDEST
 from .weather import SQUARE
 
-LIVES: dict[str, tuple[str, ...]] = {
-    "block": ("xx", "xx"),
-    "beehive": (".xx.", "x..x", ".xx."),
-    "loaf": (".xx.", "x..x", ".x.x", "..x."),
-    "boat": ("xx.", "x.x", ".x."),
-    "ship": ("xx.", "x.x", ".xx"),
-    "tub": (".x.", "x.x", ".x."),
-    "pond": (".xx.", "x..x", "x..x", ".xx."),
+LIVES = {
+    "block": "oo/oo",
+    "beehive": ".oo./o..o/.oo.",
+    "loaf": ".oo./o..o/.o.o/..o.",
+    "boat": "oo./o.o/.o.",
+    "ship": "oo./o.o/.oo",
+    "tub": ".o./o.o/.o.",
+    "pond": ".oo./o..o/o..o/.oo.",
 }
 """The still lifes that earn something, by kind."""
 
@@ -60,21 +61,9 @@ class Count(NamedTuple):
 
 
 @cache
-def orientations(kind: str) -> tuple[Cells, ...]:
+def forms_of(kind: str) -> tuple[Cells, ...]:
     """Return the cells of a still life in all its orientations, each with its upper left corner at (0, 0)."""
-    rows = LIVES[kind]
-    cells = [(row, col) for row, line in enumerate(rows) for col, mark in enumerate(line) if mark == "x"]
-    found: list[Cells] = []
-    for mirrored in (False, True):
-        for _ in range(4):
-            cells = [(col, -row) for row, col in cells]
-            top, left = min(row for row, _ in cells), min(col for _, col in cells)
-            moved = frozenset((row - top, (left - col if mirrored else col - left)) for row, col in cells)
-            leftmost = min(col for _, col in moved)
-            form = frozenset((row, col - leftmost) for row, col in moved)
-            if form not in found:
-                found.append(form)
-    return tuple(found)
+    return tuple(dict.fromkeys(map(frozenset, orientations(parse_cells(LIVES[kind])))))
 
 
 def count_still_lifes(
@@ -130,7 +119,7 @@ def _counted(grid: Grid, boards: Tensor) -> list[Tensor]:
     wards = torch.zeros_like(units)
     for kind in LIVES:
         number = earned = torch.zeros_like(boards[:2, 0, 0])
-        for form in orientations(kind):
+        for form in forms_of(kind):
             found = _matches(own, live, form)
             number = number + count(found)
             for cell in form:
@@ -166,7 +155,7 @@ def _squares(device: torch.device) -> Tensor:
     forms = [
         (sum(1 << (4 * row + col) for row, col in form), kind)
         for kind, name in enumerate(LIVES)
-        for form in orientations(name)
+        for form in forms_of(name)
     ]
     return torch.tensor(forms, device=device)
 

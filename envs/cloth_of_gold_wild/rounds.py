@@ -6,7 +6,7 @@ Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words i
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -207,22 +207,21 @@ class WildRound:
         self._seed = round_seed(state.seed, state.round)
         self.units = innermost(state.units)
         self.neutral, self.killed = innermost(state.neutral), innermost(state.killed)
-        self._wards = innermost(state.wards) if game.perks else None
+        none = torch.zeros_like(self.neutral)  # stands for the boards of options that are off
+        self._wards = innermost(state.wards) if game.perks else torch.stack((none, none))
         self.level, self.weather = state.level, state.weather
-        self.water: Tensor | None = None
-        self._wood: Tensor | None = None
-        self.fire: Fire | None = None
+        self.water = self._wood = self._rock = none
+        self.fire = Fire((none,) * weather.STAGES, none)
+        if game.weather:
+            self.level = weather.next_level(state.level, state.weather)
         if game.terrain:
-            if game.weather:
-                self.level = weather.next_level(state.level, state.weather)
             self.water = terrain.water_on(grid, state.ground, self.level)
             self._wood, self._rock = innermost(state.land)
         if game.weather:
             *stages, burnt = innermost(state.fire).unbind()
-            fire = Fire(tuple(stages), burnt)
-            assert self._wood is not None
-            assert self.water is not None
-            self.fire = weather.put_out(grid, fire, self._seed, self.weather, self._wood, self.water)
+            self.fire = weather.put_out(
+                grid, Fire(tuple(stages), burnt), self._seed, self.weather, self._wood, self.water
+            )
             self._strikes = weather.draw_strikes(self._seed, self.weather, game.generations, game.cells)
         self._wildlife: Wildlife | None = None
         if sum(game.wildlife):
@@ -234,9 +233,9 @@ class WildRound:
         """Play the next generation: Life, water, lightning, fire, wildlife."""
         self._number += 1
         self._live()
-        if self.water is not None:
+        if self._game.terrain:
             self._empty(self.water)
-        if self.fire is not None:
+        if self._game.weather:
             self._strike()
             self._burn()
         if self._wildlife is not None and self._number % EVERY == 0:
@@ -252,11 +251,8 @@ class WildRound:
     def _play(self, native: Library) -> None:
         """Play all generations by `sources/cloth_of_gold_wild.cpp`."""
         game, device, worlds = self._game, self.neutral.device, len(self._seed)
-        none = torch.zeros_like(self.neutral)
-        wards = torch.stack((none, none)) if self._wards is None else self._wards
-        land = [none if plane is None else plane for plane in (self.water, self._wood)]
-        fire = [none] * (weather.STAGES + 1) if self.fire is None else [*self.fire.stages, self.fire.burnt]
-        boards = torch.stack((*self.units, self.neutral, self.killed, *wards, *land, *fire)).contiguous()
+        cells, fire = (self.neutral, self.killed), (*self.fire.stages, self.fire.burnt)
+        boards = torch.stack((*self.units, *cells, *self._wards, self.water, self._wood, *fire)).contiguous()
         animals = self._wildlife
         places = torch.zeros((worlds, 0), dtype=torch.int32, device=device) if animals is None else animals.places.int()
         move = torch.zeros_like(self._seed) if animals is None else animals.move
@@ -271,8 +267,7 @@ class WildRound:
         numbers = game.height, game.width, worlds, game.generations, game.neutral_rules, torch.get_num_threads()
         native.cellgames_cloth_of_gold_wild(*numbers, boards, seeds, below, strikes, places, kinds, tamed)
         self.units, self.neutral, self.killed = boards[:2], boards[2], boards[3]
-        if self.fire is not None:
-            self.fire = Fire(tuple(boards[8 : 8 + weather.STAGES]), boards[-1])
+        self.fire = Fire(tuple(boards[8 : 8 + weather.STAGES]), boards[-1])
         if animals is not None:
             animals.places, animals.tamed = places.long(), tamed
         self._number = game.generations
@@ -284,7 +279,7 @@ class WildRound:
             self._grid, a, b, self.neutral, killed_before, self._game.neutral_rules
         )
         after = torch.stack((a, b))
-        if self._wards is not None:  # a unit that a stronger side has killed stays on a warded cell
+        if self._game.perks:  # a unit that a stronger side has killed stays on a warded cell
             saved = self.units & self.killed & self._wards
             after |= saved
             self.killed = self.killed & ~(saved[0] | saved[1])
@@ -298,7 +293,6 @@ class WildRound:
         now = torch.where(when == self._number, where, -1)
         if not (now >= 0).any():
             return
-        assert self.fire is not None
         struck = torch.zeros_like(self.neutral)
         for strike in now.unbind(1):  # two may fall on one cell
             struck |= innermost(bits_of(self._grid, strike[:, None]))
@@ -307,28 +301,19 @@ class WildRound:
         self.fire = weather.set_alight(self.fire, self._forest(), struck)
 
     def _forest(self) -> Tensor:
-        assert self._wood is not None
-        assert self.water is not None
         return self._wood & ~self.water
 
     def _burn(self) -> None:
-        assert self.fire is not None
         if not self.fire.burning.any():
             return
         self.fire, hot = weather.burn(self._grid, self.fire, self._forest(), self._seed, self._number, self.weather)
         self.neutral = self.neutral & ~hot
-        self.units = self.units & (~hot if self._wards is None else ~hot | self._wards)
+        self.units = self.units & (~hot | self._wards)
 
     def _act(self) -> None:
         assert self._wildlife is not None
-        closed = torch.zeros_like(self.neutral)
-        if self.water is not None:
-            closed = self.water
-        if self.fire is not None:
-            closed = closed | self.fire.burning
-        before = self._grid.unpack(self.units)
-        units = self._wildlife.act(before, self._grid.unpack(closed))
-        self.units = self._grid.pack(units)
+        closed = self._grid.unpack(self.water | self.fire.burning)
+        self.units = self._grid.pack(self._wildlife.act(self._grid.unpack(self.units), closed))
 
     def after(self, state: WildState) -> WildState:
         """Return the round's games, as `state`, after the generations so far; nothing is counted."""
@@ -338,9 +323,9 @@ class WildRound:
             "killed": _outer(self.killed),
             "live": count(self.units).t().int(),
         }
-        if self.water is not None:
+        if self._game.terrain:
             new |= {"water": _outer(self.water), "level": self.level}
-        if self.fire is not None:
+        if self._game.weather:
             new["fire"] = _outer(torch.stack((*self.fire.stages, self.fire.burnt)))
         if self._wildlife is not None:
             new["animals"] = self._wildlife.places.int()
@@ -351,11 +336,10 @@ class WildRound:
         game, state = self._game, self.after(state)
         new: dict[str, Tensor] = {}
         if game.perks:
-            ground: dict[str, Any] = {"combinations": game.combinations}
-            if self._wood is not None:
-                burnt = torch.zeros_like(self._wood) if self.fire is None else self.fire.burnt
-                ground |= {"forest": self._forest() & ~burnt, "barren": self._rock | burnt}
-            found = perks.count_still_lifes(self._grid, self.units, self.neutral, **ground)
+            forest, barren = self._forest() & ~self.fire.burnt, self._rock | self.fire.burnt
+            found = perks.count_still_lifes(
+                self._grid, self.units, self.neutral, forest=forest, barren=barren, combinations=game.combinations
+            )
             new = {
                 "wards": _outer(found.wards),
                 "lives": found.lives,

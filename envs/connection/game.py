@@ -20,6 +20,7 @@ from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.stones.stone_tensors import (
     WORD,
     WORD_SHIFT,
@@ -35,7 +36,6 @@ from cellgames.utils.errors import InputError, shown
 from . import board_tables, boards, filling, rules
 from .board_tables import Tables, native_board
 from .boards import MOST_SIZE, Board, Shape, Tiling
-from .state import ConnectionState
 from .winning_path import Link, winning_path
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 MIN_SIZE = 2
 SWAP = "swap-pieces"
 """The name of the action by which the second player takes over the first stone; Hex programs call it so."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConnectionState(StoneState):
+    """The state of a batch of games of Hex or Y; the field `codes` has the sides that groups touch, too (`rules`)."""
 
 
 @dataclass(frozen=True)

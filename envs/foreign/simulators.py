@@ -43,6 +43,9 @@ class Simulator(ABC):
         simultaneous: True if all players act at once.
         perfect: True if every player sees the whole position.
         stochastic: True if chance plays a part.
+        mover: seat of the player who acts next; 0 where all do.
+        scores: the sum of the rewards of each player so far.
+        ends: True if the game has been ended by its rules, and by a limit.
     """
 
     title: str
@@ -51,6 +54,9 @@ class Simulator(ABC):
     simultaneous: bool = False
     perfect: bool = False
     stochastic: bool = True
+    mover: int = 0
+    scores: Sequence[float]
+    ends: tuple[bool, bool] = (False, False)
 
     @abstractmethod
     def reset(self, seed: int) -> None:
@@ -59,21 +65,6 @@ class Simulator(ABC):
     @abstractmethod
     def step(self, actions: Sequence[int]) -> None:
         """Play a step: the mover's action, or those of all players."""
-
-    @property
-    @abstractmethod
-    def mover(self) -> int:
-        """The seat of the player who acts next; 0 where all do."""
-
-    @property
-    @abstractmethod
-    def scores(self) -> Sequence[float]:
-        """The sum of the rewards of each player so far."""
-
-    @property
-    @abstractmethod
-    def ends(self) -> tuple[bool, bool]:
-        """Whether the game has been ended by its rules, and by a limit."""
 
     @abstractmethod
     def legal(self, seat: int) -> npt.NDArray[np.bool_]:
@@ -162,7 +153,7 @@ class _PettingZoo(Simulator):
             raise InputError(self.title, "discrete actions of every player", str(next(iter(spaces.values()))))
         self.actions = max(numbers)
         self._own = {agent: int(spaces[agent].n) for agent in env.possible_agents}
-        self._totals = np.zeros(len(agents))
+        self.scores = [0.0] * len(agents)
 
     def _array(self, seen: Any) -> Array:
         """Return an observation as an array, without its mask."""
@@ -181,10 +172,10 @@ class _PettingZoo(Simulator):
         mask[: self._own[agent]] = True if given is None else np.asarray(given, bool)
         return mask if mask.any() else ~mask
 
-    @property
-    @override
-    def scores(self) -> Sequence[float]:
-        return self._totals.tolist()
+    def _earned(self, rewards: dict[str, Any]) -> list[float]:
+        """Return the scores after a step."""
+        agents = zip(self.scores, self.env.possible_agents, strict=True)
+        return [score + float(rewards.get(agent, 0.0)) for score, agent in agents]
 
     @override
     def text(self) -> str:
@@ -202,33 +193,18 @@ class AECGame(_PettingZoo):
     def reset(self, seed: int) -> None:
         self.env.reset(seed=seed & 0x7FFFFFFF)
         self._last = self._array(self.env.observe(self.env.agent_selection))
-        self._totals[:] = 0
+        self.scores, self.ends = [0.0] * len(self.players), (False, False)
+        self.mover = self.players.index(self.env.agent_selection)
 
     @override
     def step(self, actions: Sequence[int]) -> None:
-        self.env.step(int(actions[0]))
-        for seat, agent in enumerate(self.env.possible_agents):
-            self._totals[seat] += float(self.env.rewards.get(agent, 0.0))
-        while self.env.agents and self._is_over(self.env.agent_selection):
-            self.env.step(None)
-
-    def _is_over(self, agent: str) -> bool:
-        return bool(self.env.terminations.get(agent) or self.env.truncations.get(agent))
-
-    @property
-    @override
-    def mover(self) -> int:
-        return self.players.index(self.env.agent_selection) if self.env.agents else 0
-
-    @property
-    @override
-    def ends(self) -> tuple[bool, bool]:
-        over = not self.env.agents
-        return over and not self._cut, over and self._cut
-
-    @property
-    def _cut(self) -> bool:
-        return any(self.env.truncations.values()) and not any(self.env.terminations.values())
+        env = self.env
+        env.step(int(actions[0]))
+        self.scores = self._earned(env.rewards)
+        while env.agents and (env.terminations.get(agent := env.agent_selection) or env.truncations.get(agent)):
+            env.step(None)
+        over, cut = not env.agents, any(env.truncations.values()) and not any(env.terminations.values())
+        self.ends, self.mover = (over and not cut, over and cut), 0 if over else self.players.index(env.agent_selection)
 
     @override
     def legal(self, seat: int) -> npt.NDArray[np.bool_]:
@@ -255,28 +231,16 @@ class ParallelGame(_PettingZoo):
     def reset(self, seed: int) -> None:
         self._seen, self._infos = self.env.reset(seed=seed & 0x7FFFFFFF)
         self._first = dict(self._seen)
-        self._ended = False, False
-        self._totals[:] = 0
+        self.scores, self.ends = [0.0] * len(self.players), (False, False)
 
     @override
     def step(self, actions: Sequence[int]) -> None:
         given = {a: int(actions[seat]) for seat, a in enumerate(self.env.possible_agents) if a in self.env.agents}
         self._seen, rewards, terminated, truncated, self._infos = self.env.step(given)
-        for seat, agent in enumerate(self.env.possible_agents):
-            self._totals[seat] += float(rewards.get(agent, 0.0))
+        self.scores = self._earned(rewards)
         over = not self.env.agents or all(terminated.get(a) or truncated.get(a) for a in given)
         cut = any(truncated.values()) and not any(terminated.values())
-        self._ended = over and not cut, over and cut
-
-    @property
-    @override
-    def mover(self) -> int:
-        return 0
-
-    @property
-    @override
-    def ends(self) -> tuple[bool, bool]:
-        return self._ended
+        self.ends = over and not cut, over and cut
 
     @override
     def legal(self, seat: int) -> npt.NDArray[np.bool_]:
@@ -329,13 +293,15 @@ class OpenSpielGame(Simulator):
         self._after_chance()
 
     def _after_chance(self) -> None:
-        """Let chance act as long as it is its turn."""
+        """Let chance act as long as it is its turn, and read the position."""
         while self._state.is_chance_node():
             actions, weights = zip(*self._state.chance_outcomes(), strict=True)
             lot = (chance.draw_one(self._seed, chance.USER, self._draws) >> 10) / float(1 << 53)
             place = int(np.searchsorted(np.cumsum(weights), lot * sum(weights), side="right"))
             self._state.apply_action(actions[min(place, len(actions) - 1)])
             self._draws += 1
+        self.scores, self.ends = self._state.returns(), (self._state.is_terminal(), False)
+        self.mover = 0 if self.simultaneous else max(0, self._state.current_player())
 
     @override
     def step(self, actions: Sequence[int]) -> None:
@@ -344,22 +310,6 @@ class OpenSpielGame(Simulator):
         else:
             self._state.apply_action(int(actions[self._state.current_player() if self.simultaneous else 0]))
         self._after_chance()
-
-    @property
-    @override
-    def mover(self) -> int:
-        return 0 if self.simultaneous else max(0, self._state.current_player())
-
-    @property
-    @override
-    def scores(self) -> Sequence[float]:
-        found: list[float] = self._state.returns()
-        return found
-
-    @property
-    @override
-    def ends(self) -> tuple[bool, bool]:
-        return self._state.is_terminal(), False
 
     @override
     def legal(self, seat: int) -> npt.NDArray[np.bool_]:

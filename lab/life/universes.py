@@ -12,8 +12,8 @@ import numpy as np
 from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.boards.neighbours import counts
 from cellgames.envs.boards.orientations import Cell
+from cellgames.envs.boards.packedboards import neighbour_counts
 
 from .cell_groups import next_boards
 
@@ -64,7 +64,7 @@ class Plane(Universe):
 
     @override
     def next_board(self, board: int) -> int:
-        ones, twos, fours = counts(board, board << self._stride, board >> self._stride, 3)
+        ones, twos, fours = neighbour_counts(board, board << self._stride, board >> self._stride, 3)
         after: int = (ones | board) & twos & ~fours
         return after
 

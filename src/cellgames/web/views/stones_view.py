@@ -14,8 +14,7 @@ from cellgames.agents.connection.greedy import CLOSED
 from cellgames.agents.connection.greedy import stones_to_win as stones_to_connect
 from cellgames.agents.torus.greedy import stones_to_win
 from cellgames.envs.connection import rendering as connection
-from cellgames.envs.connection.game import ConnectionGame, Y
-from cellgames.envs.connection.state import ConnectionState
+from cellgames.envs.connection.game import ConnectionGame, ConnectionState, Y
 from cellgames.envs.stones import row_notation
 from cellgames.envs.stones import stone_view as drawn
 from cellgames.envs.stones.stone_game import StoneGame
