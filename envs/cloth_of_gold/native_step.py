@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -25,28 +25,18 @@ INNERMOST = frozenset({"rewards", "scores", "units", "neutral", "killed", "terri
 _LOTS = 1 << 32  # of a draw
 
 
-class _Rules(ctypes.Structure):
-    """The options of a game, `Rules` of `sources/cloth_of_gold_turns.cpp`."""
-
-    _fields_ = (
-        *((name, ctypes.c_int64) for name in ("rows", "cols", "radius", "max_units", "generations", "neutral_rules")),
-        *((name, ctypes.c_int64) for name in ("max_rounds", "first_round", "first_verdict", "extinction", "neutrals")),
-        ("order", ctypes.c_int64),
-        ("shaping", ctypes.c_double),
-    )
-
-
+@lru_cache(maxsize=64)
 def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
-    """Return the native step of a game."""
+    """Return the native step of a game; its options are `Rules` of `sources/cloth_of_gold_turns.cpp`."""
     names = ("height", "width", "radius", "max_units", "generations", "neutral_rules", "max_rounds")
-    rules = _Rules(
-        *(getattr(game, name) for name in names),
-        1 - game.initial_placement,
-        game.first_verdict,
-        game.win_rule == "extinction",
-        round(game.neutral_density * _LOTS),
-        {"fixed": 0, "alternate": 1, "drawn": 2}[game.order],
-        game.shaping / game.cells,
+    rules = steps.structure(
+        **{name: getattr(game, name) for name in names},
+        first_round=1 - game.initial_placement,
+        first_verdict=game.first_verdict,
+        extinction=game.win_rule == "extinction",
+        neutrals=round(game.neutral_density * _LOTS),
+        order={"fixed": 0, "alternate": 1, "drawn": 2}[game.order],
+        shaping=game.shaping / game.cells,
     )
     return steps.InPlace(native.cellgames_cloth_of_gold_step, rules, INNERMOST)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -22,21 +22,16 @@ if TYPE_CHECKING:
     from .game import ClothOfGoldWild
 
 _WILD_INNERMOST = INNERMOST | {"land", "water", "fire", "wards"}
-_NAMES = ("rows", "cols", "radius", "max_units", "hull", "buffer", "terrain", "perks")
 
 
-class _Rules(ctypes.Structure):
-    """The options of a game, `WildRules` of `sources/cloth_of_gold_turns.cpp`."""
-
-    _fields_ = tuple((name, ctypes.c_int64) for name in _NAMES)
-
-
+@lru_cache(maxsize=64)
 def native_step(game: ClothOfGoldWild, native: Library) -> NativeStep[WildState] | None:
     """Return the step of a game; None where native code has no room for its boards, or rewards are shaped."""
     if game.shaping or max(game.height, game.width) > WIDEST:
         return None
-    sizes = (game.height, game.width, game.radius, game.max_units)
-    rules = _Rules(*sizes, game.territory == "hull", game.buffer, game.terrain, game.perks)
+    sizes = {"rows": game.height, "cols": game.width, "radius": game.radius, "max_units": game.max_units}
+    flags = {"hull": game.territory == "hull", "buffer": game.buffer, "terrain": game.terrain, "perks": game.perks}
+    rules = steps.structure(**sizes, **flags)
     turn = steps.InPlace(native.cellgames_cloth_of_gold_wild_turn, rules, _WILD_INNERMOST)
     return partial(_step, game, native, rules, turn)
 
@@ -44,7 +39,7 @@ def native_step(game: ClothOfGoldWild, native: Library) -> NativeStep[WildState]
 def _step(
     game: ClothOfGoldWild,
     native: Library,
-    rules: _Rules,
+    rules: ctypes.Structure,
     turn: NativeStep[WildState],
     state: WildState,
     mask: Tensor | None,

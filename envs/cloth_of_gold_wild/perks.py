@@ -67,13 +67,7 @@ def forms_of(kind: str) -> tuple[Cells, ...]:
 
 
 def count_still_lifes(
-    grid: Grid,
-    units: Tensor,
-    neutral: Tensor,
-    *,
-    forest: Tensor | None = None,
-    barren: Tensor | None = None,
-    combinations: bool = False,
+    grid: Grid, units: Tensor, neutral: Tensor, *, forest: Tensor, barren: Tensor, combinations: bool
 ) -> Count:
     """Return the still lifes on some boards and what they earn.
 
@@ -82,15 +76,13 @@ def count_still_lifes(
     `combinations` each set of one still life for each of the four perks, counted among those that earn a point, earns a
     point of supply, reach and spell, and widens wards by a cell, at most by `MOST_WIDER`.
 
-    Units are bitboards int64 [2, S, N, n], all others [S, N, n]; None without terrain.
+    Units are bitboards int64 [2, S, N, n], all others [S, N, n].
     """
-    none = torch.zeros_like(neutral)
-    land = [none if plane is None else plane for plane in (forest, barren)]
-    lives, points, wards = _counted(grid, torch.stack((*units, neutral, *land)))
+    lives, points, wards = _counted(grid, torch.stack((*units, neutral, forest, barren)))
     supply, reach, spells = (_sum_of(points, kinds) for kinds in (_SUPPLY, _REACH, _SPELLS))
     if combinations:
         # Without forest the points are the still lifes that earn any.
-        number = _counted(grid, torch.stack((*units, neutral, none, land[1])))[1]
+        number = _counted(grid, torch.stack((*units, neutral, torch.zeros_like(forest), barren)))[1]
         sets = torch.stack([_sum_of(number, kinds) for kinds in (_SUPPLY, _REACH, _WARDS, _SPELLS)]).amin(0)
         supply, reach, spells = supply + sets, reach + sets, spells + sets
         for wider in range(1, MOST_WIDER + 1):  # a square around a square is a wider one

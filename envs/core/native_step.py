@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Generic
+from typing import Any, Generic
 from weakref import WeakKeyDictionary
 
 import torch
@@ -62,6 +62,17 @@ class InPlace(Generic[S]):
             mask.data_ptr(),
             *(result.data_ptr() for result in results),
         )
+
+
+def structure(**options: float | Tensor) -> ctypes.Structure:
+    """Return options as native code takes them, in order: int64, double, or the address of a tensor, which is kept."""
+    kinds = {bool: ctypes.c_int64, int: ctypes.c_int64, float: ctypes.c_double}
+    fields = [(name, kinds.get(type(value), ctypes.c_void_p)) for name, value in options.items()]
+    kind = type("Options", (ctypes.Structure,), {"_fields_": fields})
+    made: Any = kind(*(pointer(x, x.dtype) if isinstance(x, Tensor) else x for x in options.values()))
+    made.options = options
+    found: ctypes.Structure = made
+    return found
 
 
 def addresses(state: State, innermost: frozenset[str]) -> ctypes.Array[ctypes.c_void_p]:

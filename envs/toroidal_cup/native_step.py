@@ -7,11 +7,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from cellgames.envs.core import native_step as steps
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.native import Library, pointer
+from cellgames.envs.native import Library
 
 from . import dealing, placement
 from .state import CupState
@@ -19,56 +18,35 @@ from .state import CupState
 if TYPE_CHECKING:
     from .game import ToroidalCup
 
-_NUMBERS = (
-    *("rows", "cols", "teams", "band", "stride", "longest", "queue", "margin", "keep_colour", "generations"),
-    *("patterns", "draws", "numbers", "kinds", "limit"),
-)
-_TABLES = ("footprints", "spots", "fits", "sizes", "ways", "number_of", "choices", "kind_of", "dealt")
-
-
-class _Rules(ctypes.Structure):
-    """The options of a game, `Rules` of `sources/toroidal_cup_step.cpp`."""
-
-    _fields_ = (
-        *((name, ctypes.c_int64) for name in _NUMBERS),
-        ("tolerance", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in _TABLES),
-    )
-    tables: tuple[Tensor, ...]  # kept as long as their addresses
-
 
 @lru_cache(maxsize=64)
-def _rules(game: ToroidalCup) -> _Rules:
-    cpu, lattice = torch.device("cpu"), game.lattice
+def _rules(game: ToroidalCup) -> ctypes.Structure:
+    """Return `Rules` of `sources/toroidal_cup_step.cpp`."""
+    cpu, lattice, most = torch.device("cpu"), game.lattice, game.info.max_turns
     footprints = placement.cells(game.stamps, cpu)
     row, col = (footprints + lattice.stride // 2).unbind(-1)
     position = col // lattice.stride
     spots = torch.stack((row % lattice.rows, col % lattice.stride, position >> 6, position & 63), -1)
     ways, numbers, choices, kinds = dealing.tables(game.patterns, cpu)
-    most = game.info.max_turns
-    tables = (
-        footprints,
-        spots.to(torch.int32),
-        placement.fits(lattice, game.stamps, cpu),
-        placement.sizes(game.stamps, cpu),
-        *(ways, numbers, choices, kinds),
-        dealing.dealt(most, game.teams, cpu),
+    sizes = {"rows": game.rows, "cols": game.cols, "teams": game.teams, "band": lattice.band, "stride": lattice.stride}
+    return steps.structure(
+        **sizes,
+        longest=footprints.shape[2],
+        queue=most,
+        margin=1 + int((position >> 6).abs().max()),
+        keep_colour=game.survivors == "keep",
+        generations=game.max_generations,
+        **dict(zip(("patterns", "draws", "numbers"), numbers.shape, strict=True)),
+        kinds=kinds.shape[1],
+        limit=most,
+        tolerance=float(game.tolerance),
+        footprints=footprints,
+        spots=spots.to(torch.int32),
+        fits=placement.fits(lattice, game.stamps, cpu),
+        sizes=placement.sizes(game.stamps, cpu),
+        **{"ways": ways, "number_of": numbers, "choices": choices, "kind_of": kinds},
+        dealt=dealing.dealt(most, game.teams, cpu),
     )
-    rules = _Rules(
-        *(game.rows, game.cols, game.teams, lattice.band, lattice.stride),
-        footprints.shape[2],
-        most,
-        1 + int((position >> 6).abs().max()),
-        game.survivors == "keep",
-        game.max_generations,
-        *numbers.shape,
-        kinds.shape[1],
-        most,
-        float(game.tolerance),
-        *(pointer(table, table.dtype) for table in tables),
-    )
-    rules.tables = tables
-    return rules
 
 
 def native_step(game: ToroidalCup, native: Library) -> NativeStep[CupState]:
