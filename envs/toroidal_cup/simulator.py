@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Literal, SupportsIndex, TypeAlias, TypedDict, get_args
+from typing import Literal, NamedTuple, SupportsIndex, TypeAlias, TypedDict, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -240,13 +240,12 @@ def run(
 
     The other arguments are `Options`.
     """
-    _check(board, teams, max_generations, survivors, tolerance)
+    rules = _Rules(teams, max_generations, survivors, tolerance)
+    _check(board, *rules)
     times = _generations(keep)
     grid = Grid(*board.shape[1:])  # raises if the board is too small
     cells = board.to(torch.int8).view(-1, grid.rows, grid.cols)
-    scores, generations, truncated, final, kept, counts = played(
-        cells, teams, max_generations, survivors, float(tolerance), times, trajectory
-    )
+    scores, generations, truncated, final, kept, counts = played(cells, rules, times, trajectory)
     boards = dict(zip(times, kept.unbind(), strict=True))
     return Result(scores, generations, leaders(scores), truncated, final, boards, counts if trajectory else None)
 
@@ -254,16 +253,17 @@ def run(
 Played: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
+class _Rules(NamedTuple):
+    """Arguments of `run`."""
+
+    teams: int
+    max_generations: int
+    survivors: Survivors
+    tolerance: float
+
+
 @Operator
-def played(
-    board: Tensor,
-    teams: int,
-    max_generations: int,
-    survivors: Survivors,
-    tolerance: float,
-    keep: list[int],
-    trajectory: bool,
-) -> Played:
+def played(board: Tensor, rules: _Rules, keep: list[int], trajectory: bool) -> Played:
     """Play games from boards, int8 [B, H, W]; `keep` is in ascending order, the rest is as in `run`.
 
     Returns:
@@ -271,6 +271,7 @@ def played(
         [K, B, H, W], and the trajectory; without one, int32 [B, 0, k].
     """
     grid, games, device = Grid(*board.shape[1:]), len(board), board.device
+    teams, max_generations, survivors, tolerance = rules
     planes, playing = pack(grid, board, teams), torch.arange(games, device=device)
     counts = live_cells(planes)
     scores, ends = counts.clone(), torch.zeros(games, dtype=torch.int64, device=device)
@@ -302,17 +303,9 @@ def played(
 
 
 @played.native
-def _native_played(
-    native: Library,
-    board: Tensor,
-    teams: int,
-    max_generations: int,
-    survivors: Survivors,
-    tolerance: float,
-    keep: list[int],
-    trajectory: bool,
-) -> Played:
+def _native_played(native: Library, board: Tensor, rules: _Rules, keep: list[int], trajectory: bool) -> Played:
     """Return `played`, by `sources/toroidal_cup.cpp`."""
+    teams, max_generations, survivors, tolerance = rules
     if teams > _MOST_NATIVE_TEAMS:
         return NotImplemented  # type: ignore[no-any-return]
     games, rows, cols = board.shape
