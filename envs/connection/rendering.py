@@ -8,20 +8,8 @@ from math import cos, pi, sin
 
 from typing_extensions import override
 
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Shape, Text, fitted
-from cellgames.envs.stones.stone_view import (
-    EDGE,
-    EDGE_WIDTH,
-    FILL,
-    INK,
-    MARK,
-    PAPER,
-    PATH,
-    PATH_EDGE_WIDTH,
-    PATH_LINES,
-    StoneView,
-    mark_radius,
-)
+from cellgames.envs.core.drawing import Inset, Picture, Point, Polyline, Shape, Text, fitted
+from cellgames.envs.stones.stone_view import INK, PAPER, StoneView
 
 from .boards import Board
 
@@ -47,6 +35,15 @@ class View(StoneView):
     @override
     def spot(self, cell: int) -> Point:
         return spot(self.board, cell)
+
+    @override
+    def outline(self, cell: int, centre: Point) -> tuple[Point, ...]:
+        x, y = centre
+        return tuple((x + dx, y + dy) for dx, dy in form(self.board, cell))
+
+    @override
+    def lines(self) -> list[tuple[bool, tuple[Point, Point]]]:
+        return [(True, (self.spot(one), self.spot(other))) for one, other in self.path if one != other]
 
     @override
     def small(self, cell: int) -> bool:
@@ -86,12 +83,7 @@ def _draw(view: View) -> Picture:
     board, title = view.board, view.title
     width, height = extent(board)
     scale = max(view.side / max(width, height), 24.0)
-    shapes = [*_draw_sides(board), *_draw_cells(view), *_draw_path(view)]
-    if view.last_move is not None:
-        x, y = spot(board, view.last_move)
-        owner = view.cells[view.last_move]
-        radius = mark_radius(small=view.small(view.last_move))
-        shapes.append(Circle(x, y, radius, FILL[owner], MARK[owner], 0.07))
+    shapes = [*_draw_sides(board), *view.marks()]
     if view.labels:
         shapes += (Text(x, y + 0.14, label, 0.4, INK, "middle") for (x, y), label in labels(board))
     inset = Picture(width, height, PAPER, (*shapes, *view.above))
@@ -167,20 +159,3 @@ def _draw_sides(board: Board) -> Iterator[Shape]:
         yield Polyline((start, end), INK, 0.3)
     for start, end, owner in edges:
         yield Polyline((start, end), SIDE[owner], 0.22)
-
-
-def _draw_cells(view: View) -> Iterator[Shape]:
-    """Yield all cells, free ones before stones, whose edges are darker."""
-    board = view.board
-    for owner, cell in sorted((owner, cell) for cell, owner in enumerate(view.cells)):
-        yield Polygon(outline(board, cell), view.colour(cell), EDGE[owner], EDGE_WIDTH[owner])
-
-
-def _draw_path(view: View) -> Iterator[Shape]:
-    """Yield the edges of the path's stones, and lines through their centres."""
-    for cell in sorted(view.through):
-        yield Polygon(outline(view.board, cell), None, PATH, PATH_EDGE_WIDTH)
-    for line, width in PATH_LINES:
-        for one, other in view.path:
-            if one != other:
-                yield Polyline((spot(view.board, one), spot(view.board, other)), line, width)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.envs.core.drawing import Picture, Point, Shape
+from cellgames.envs.core.drawing import Circle, Picture, Point, Polygon, Polyline, Shape
 
 PAPER, INK = "#fffdf8", "#5b5348"
 FILL = ("#ead9b8", "#25282d", "#ffffff")
@@ -72,6 +72,14 @@ class StoneView(ABC):
     def small(self, cell: int) -> bool:
         """Return True for squares between octagons."""
 
+    @abstractmethod
+    def outline(self, cell: int, centre: Point) -> tuple[Point, ...]:
+        """Return the corners of a cell around a centre."""
+
+    @abstractmethod
+    def lines(self) -> list[tuple[bool, tuple[Point, Point]]]:
+        """Return the lines through the path's stones, each with True unless it is drawn pale."""
+
     @property
     @abstractmethod
     def rows(self) -> Sequence[Sequence[Sequence[int]]]:
@@ -86,6 +94,37 @@ class StoneView(ABC):
     def slanted(self) -> bool:
         """True if each row begins half a cell to the right of the one above."""
         return False
+
+    def copies(self, cell: int) -> Iterable[tuple[Point, bool]]:
+        """Return the centres of a cell on the drawn board, each with True unless it is drawn pale."""
+        return [(self.spot(cell), True)]
+
+    def pale(self, colour: str, inside: bool) -> str:
+        """Return a colour, paler unless `inside`."""
+        return colour
+
+    def marks(self) -> Iterator[Shape]:
+        """Yield the cells, free ones before stones, whose edges are darker; the path, the ring on the last move."""
+        seen = [(inside, owner, cell, at) for cell, owner in enumerate(self.cells) for at, inside in self.copies(cell)]
+        for inside, owner, cell, at in sorted(seen):
+            fill, edge = self.pale(self.colour(cell), inside), self.pale(EDGE[owner], inside)
+            yield Polygon(self.outline(cell, at), fill, edge, EDGE_WIDTH[owner])
+        yield from self.border()
+        for cell in sorted(self.through):
+            for at, inside in self.copies(cell):
+                yield Polygon(self.outline(cell, at), None, self.pale(PATH, inside), PATH_EDGE_WIDTH)
+        lines = self.lines()
+        for shown in (False, True):
+            for line, width in PATH_LINES:
+                yield from (Polyline(ends, self.pale(line, shown), width) for inside, ends in lines if inside == shown)
+        if self.last_move is not None:
+            owner, radius = self.cells[self.last_move], mark_radius(small=self.small(self.last_move))
+            for (x, y), inside in self.copies(self.last_move):
+                yield Circle(x, y, radius, self.pale(FILL[owner], inside), self.pale(MARK[owner], inside), 0.07)
+
+    def border(self) -> Iterable[Shape]:
+        """Return shapes above the cells and below the path."""
+        return ()
 
     def colour(self, cell: int) -> str:
         """Return the colour of a cell."""

@@ -8,32 +8,8 @@ from itertools import pairwise, product
 
 from typing_extensions import override
 
-from cellgames.envs.core.drawing import (
-    Circle,
-    Inset,
-    Picture,
-    Point,
-    Polygon,
-    Polyline,
-    Rectangle,
-    Shape,
-    Text,
-    fitted,
-    mix,
-)
-from cellgames.envs.stones.stone_view import (
-    EDGE,
-    EDGE_WIDTH,
-    FILL,
-    INK,
-    MARK,
-    PAPER,
-    PATH,
-    PATH_EDGE_WIDTH,
-    PATH_LINES,
-    StoneView,
-    mark_radius,
-)
+from cellgames.envs.core.drawing import Inset, Picture, Point, Polyline, Rectangle, Shape, Text, fitted, mix
+from cellgames.envs.stones.stone_view import INK, PAPER, StoneView
 from cellgames.utils.errors import InputError
 
 from .geometry import num_cells
@@ -70,7 +46,47 @@ class View(StoneView):
 
     @override
     def spot(self, cell: int) -> Point:
-        return _spot(cell, self.size)
+        square, place = divmod(cell, self.size * self.size)
+        return _ORIGIN + place % self.size + square / 2, _ORIGIN + place // self.size + square / 2
+
+    @override
+    def outline(self, cell: int, centre: Point) -> tuple[Point, ...]:
+        x, y = centre
+        return tuple((x + dx, y + dy) for dx, dy in (_SQUARE if self.small(cell) else _OCTAGON))
+
+    @override
+    def copies(self, cell: int) -> Iterator[tuple[Point, bool]]:
+        """Yield the centres of all copies of a cell that are in sight, each with whether it is the one on the board."""
+        x, y = self.spot(cell)
+        for right, down in product((-1, 0, 1), repeat=2):
+            point = x + right * self.size, y + down * self.size
+            if _in_sight(point, self.size):
+                yield point, right == down == 0
+
+    @override
+    def pale(self, colour: str, inside: bool) -> str:
+        return colour if inside else mix(colour, FADED, _FADE)
+
+    @override
+    def border(self) -> Iterator[Shape]:
+        return _draw_seam(self.size)
+
+    @override
+    def lines(self) -> list[tuple[bool, tuple[Point, Point]]]:
+        size = self.size
+        steps = {
+            (cell, other, right - from_right, down - from_down)
+            for (cell, from_right, from_down), (other, right, down) in pairwise(self.path)
+        }
+        lines: list[tuple[bool, tuple[Point, Point]]] = []
+        for (cell, other, right, down), copy in product(steps, product((-1, 0, 1), repeat=2)):
+            (x0, y0), (x1, y1) = self.spot(cell), self.spot(other)
+            start = x0 + copy[0] * size, y0 + copy[1] * size
+            end = x1 + (copy[0] + right) * size, y1 + (copy[1] + down) * size
+            if _in_sight(start, size) or _in_sight(end, size):
+                inside = copy in ((0, 0), (-right, -down))  # a line through the seam is drawn in full on both sides
+                lines.append((inside, (start, end)))
+        return sorted(lines)
 
     @override
     def small(self, cell: int) -> bool:
@@ -110,13 +126,10 @@ _FADE = 0.6  # how near the strip's colours come to `FADED`
 
 def _draw(view: View) -> Picture:
     size, title = view.size, view.title
-    shapes = [*_draw_cells(view), *_draw_seam(size), *_draw_path(view)]
-    if view.last_move is not None:
-        shapes += _draw_mark(view, view.last_move)
     units = size + 2 * STRIP
     scale = view.side * max(1 / units, 0.075)
-    frame = Rectangle(0, 0, units, units, None, _pale(INK, False), 0.05)
-    inset = Picture(units, units, PAPER, (*shapes, *view.above, frame))
+    frame = Rectangle(0, 0, units, units, None, view.pale(INK, False), 0.05)
+    inset = Picture(units, units, PAPER, (*view.marks(), *view.above, frame))
 
     side, margin = units * scale, 12.0
     left, top = (26.0, 26.0) if view.labels else (margin, margin)
@@ -133,44 +146,9 @@ def _draw(view: View) -> Picture:
     return Picture(left + side + margin, top + side + margin, PAPER, tuple(around), spoken)
 
 
-def _spot(cell: int, size: int) -> Point:
-    """Return the centre of a cell on the drawn board, in cells: octagons are 1 across."""
-    square, place = divmod(cell, size * size)
-    return _ORIGIN + place % size + square / 2, _ORIGIN + place // size + square / 2
-
-
 def _in_sight(point: Point, size: int) -> bool:
     """Return True if any part of a cell with this centre is in sight."""
     return all(-0.5 < at < size + 2 * STRIP + 0.5 for at in point)
-
-
-def _copies(cell: int, size: int) -> Iterator[tuple[Point, bool]]:
-    """Yield the centres of all copies of a cell that are in sight, each with whether it is the one on the board."""
-    x, y = _spot(cell, size)
-    for right, down in product((-1, 0, 1), repeat=2):
-        point = x + right * size, y + down * size
-        if _in_sight(point, size):
-            yield point, right == down == 0
-
-
-def _pale(colour: str, inside: bool) -> str:
-    return colour if inside else mix(colour, FADED, _FADE)
-
-
-def _outline(cell: int, centre: Point, size: int) -> tuple[Point, ...]:
-    x, y = centre
-    return tuple((x + dx, y + dy) for dx, dy in (_OCTAGON if cell < size * size else _SQUARE))
-
-
-def _draw_cells(view: View) -> Iterator[Shape]:
-    """Yield all cells: the repeated ones first, and free cells before stones, whose edges are darker."""
-    size = view.size
-    seen = [
-        (inside, owner, cell, centre) for cell, owner in enumerate(view.cells) for centre, inside in _copies(cell, size)
-    ]
-    for inside, owner, cell, centre in sorted(seen):
-        edge = _pale(EDGE[owner], inside)
-        yield Polygon(_outline(cell, centre, size), _pale(view.colour(cell), inside), edge, EDGE_WIDTH[owner])
 
 
 def _draw_seam(size: int) -> Iterator[Shape]:
@@ -186,35 +164,3 @@ def _draw_seam(size: int) -> Iterator[Shape]:
     around = (*reversed(left), *top, *right[1:], *reversed(bottom))
     yield Polyline(around, PAPER, 0.045)
     yield Polyline(around, INK, 0.045, dash=(0.1, 0.1))
-
-
-def _draw_path(view: View) -> Iterator[Shape]:
-    """Yield the edges of the path's cells, and a line through their centres, wherever they are in sight."""
-    size = view.size
-    for cell in sorted(view.through):
-        for centre, inside in _copies(cell, size):
-            yield Polygon(_outline(cell, centre, size), None, _pale(PATH, inside), PATH_EDGE_WIDTH)
-    steps = {
-        (cell, other, right - from_right, down - from_down)
-        for (cell, from_right, from_down), (other, right, down) in pairwise(view.path)
-    }
-    lines: list[tuple[bool, tuple[Point, Point]]] = []
-    for (cell, other, right, down), copy in product(steps, product((-1, 0, 1), repeat=2)):
-        (x0, y0), (x1, y1) = _spot(cell, size), _spot(other, size)
-        start = x0 + copy[0] * size, y0 + copy[1] * size
-        end = x1 + (copy[0] + right) * size, y1 + (copy[1] + down) * size
-        if _in_sight(start, size) or _in_sight(end, size):
-            inside = copy in ((0, 0), (-right, -down))  # a line through the seam is drawn in full on both sides
-            lines.append((inside, (start, end)))
-    lines.sort()
-    for shown in (False, True):
-        for colour, width in PATH_LINES:
-            for inside, ends in lines:
-                if inside == shown:
-                    yield Polyline(ends, _pale(colour, inside), width)
-
-
-def _draw_mark(view: View, cell: int) -> Iterator[Shape]:
-    owner, radius = view.cells[cell], mark_radius(small=view.small(cell))
-    for (x, y), inside in _copies(cell, view.size):
-        yield Circle(x, y, radius, _pale(FILL[owner], inside), _pale(MARK[owner], inside), 0.07)
