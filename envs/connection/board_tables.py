@@ -6,10 +6,10 @@ import ctypes
 from functools import cache
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from cellgames.envs.core.native_step import structure
 from cellgames.envs.kernels.lookup_tables import table
 
 from . import boards
@@ -94,26 +94,10 @@ def cell_places(shape: Shape, tiling: Tiling, size: int, device: torch.device) -
     return torch.tensor([(kind * size + row) * size + col for kind, row, col in spots], device=device)
 
 
-class _Board(ctypes.Structure):
-    _fields_ = (
-        ("cells", ctypes.c_int64),
-        ("swap", ctypes.c_int64),
-        ("goals", ctypes.c_int64 * 2),
-        *((name, ctypes.c_void_p) for name in ("near", "sides", "mirrored")),
-    )
-
-
 @cache
 def native_board(shape: Shape, tiling: Tiling, size: int, *, swap: bool = False) -> ctypes.Structure:
-    """Return `CellgamesConnectionBoard` of sources/connection.h; it holds its arrays, and is kept for good."""
-    cells = boards.board(shape, tiling, size)
-    arrays = {
-        "near": np.array(cells.slots, np.int32),
-        "sides": np.array(cells.sides, np.int32),
-        "mirrored": np.array(cells.swapped, np.int32),
-    }
-    goals = (ctypes.c_int64 * 2)(*cells.goals)
-    addresses = {name: array.ctypes.data for name, array in arrays.items()}
-    made = _Board(cells=cells.cells, swap=int(swap), goals=goals, **addresses)
-    made.arrays = arrays
-    return made
+    """Return `CellgamesConnectionBoard` of sources/connection.h, kept for good."""
+    board = boards.board(shape, tiling, size)
+    arrays = {"near": board.slots, "sides": board.sides, "mirrored": board.swapped}
+    tables = {name: torch.tensor(array, dtype=torch.int32, device="cpu") for name, array in arrays.items()}
+    return structure(cells=board.cells, swap=swap, black=board.goals[0], white=board.goals[1], **tables)

@@ -21,7 +21,7 @@ from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 from cellgames.utils.errors import InputError, shown
 
-from . import dealing, notation, observation, placement
+from . import dealing, notation, observation, placement, rendering
 from .dealing import PLACEABLE
 from .native_step import native_step
 from .notation import Position
@@ -402,35 +402,25 @@ class ToroidalCup(Game[CupState]):
     @override
     def draw(self, state: CupState) -> Picture:
         """Draw the first game; after the end with each team's share of the live cells over time."""
-        from . import rendering
-
         return rendering.draw(rendering.view(self, state))
 
     @override
     def frames(self, before: CupState, after: CupState) -> Iterator[Picture]:
         """Yield a placement as one picture, and where Life has run up to `rendering.FRAMES` generations."""
-        from . import rendering
-
         return rendering.frames(self, before, after)
 
     @override
     def text(self, state: CupState) -> str:
-        from . import rendering
-
         return rendering.text(rendering.view(self, state, counts=False))
 
     @override
     def draw_for(self, state: CupState, player: int) -> Picture:
         """Draw the first game as one team sees it: all shapes to come but its next one are hidden."""
-        from . import rendering
-
         return rendering.draw(rendering.view(self, state, player))
 
     @override
     def text_for(self, state: CupState, player: int) -> str:
         """Return the first game as one team sees it: all shapes to come but its next one are hidden."""
-        from . import rendering
-
         return rendering.text(rendering.view(self, state, player, counts=False))
 
 

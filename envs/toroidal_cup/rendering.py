@@ -38,8 +38,6 @@ from .roster import held_by_quadrant, roster
 from .state import CupState
 
 if TYPE_CHECKING:
-    from cellgames.envs.core.drawing import Picture
-
     from .game import ToroidalCup
     from .simulator import Result
 
