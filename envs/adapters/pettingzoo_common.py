@@ -23,6 +23,7 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import Space
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import State
+from cellgames.envs.core.vector import positions_by_env, put_positions
 from cellgames.utils.foreign_text import shown
 
 from .window import Rendered, RenderMode
@@ -128,23 +129,10 @@ class PettingZooGame(Rendered):
                 f"known: {', '.join(OPTIONS)}",
                 stacklevel=3,
             )
-        position = options.get("position")
-        if position is None:
-            state = self.game.init(torch.tensor([seed], device="cpu"))
-        elif isinstance(position, str):
-            state = self.game.string_to_state(position, seed)
-        else:
-            raise ValueError(
-                f"{self.game.id}: expected a position as a line of text, as game.state_to_string writes it, "
-                f"got {type(position).__name__}"
-            )
-        solo = self.game.solo(state)
-        if solo.terminated or solo.truncated:
-            raise ValueError(
-                f"{self.game.id}: expected a position to play on from, got a game that is over: {shown(position)}"
-            )
-        self._next_seed = chance.next_seed(seed)
-        self._solo = solo
+        state = self.game.init(torch.tensor([seed], device="cpu"))
+        if (given := positions_by_env(self.game, options.get("position"), 1)) is not None:
+            state = put_positions(state, *given)
+        self._solo, self._next_seed = self.game.solo(state), chance.next_seed(seed)
 
     def _repr_html_(self) -> str | None:
         """Return the position as SVG, for notebooks; None before `reset`."""

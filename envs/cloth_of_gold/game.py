@@ -449,9 +449,9 @@ class ClothOfGold(Game[ClothState]):
         """Return the world of a batch of one, whose generations can be played alone."""
         return rounds.World(self, state)
 
-    def layer(self, world: rounds.World) -> rendering.Layer | None:
-        """Return the layer that an extension adds to the picture of a world; None for no layer."""
-        return None
+    def layer(self, world: rounds.World) -> rendering.Layer:
+        """Return the layer that an extension adds to the picture of a world."""
+        return rendering.Layer()
 
     # --- text and pictures ----------------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ Letters: `H, W` rows and columns of the world.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -62,11 +62,16 @@ _NARROWEST = 560.0
 _FRAMES = 42  # of a round in an animation
 _RESULTS = {WIN: "wins", LOSS: "loses"}
 ROW_HEIGHT = 27.0  # of the key of a layer
-_VEIL = 0.35  # opacity of territory above land
 
 
 class Layer:
-    """The parts that a game that extends this one adds to a picture; all are empty here."""
+    """The parts that a game that extends this one adds to a picture; all are empty here.
+
+    Attributes:
+        veil: opacity of territory.
+    """
+
+    veil: ClassVar[float] = 1.0
 
     def key_rows(self) -> int:
         """Return the rows of the key."""
@@ -107,7 +112,7 @@ class View:
         results: a word for each player, such as "wins", "" before the end.
         placed: bool [H, W], units to mark as placed in this turn.
         last: row and column of a cell to ring, such as the last one acted on.
-        layer: layer that a game that extends this one adds, None for no layer.
+        layer: layer that a game that extends this one adds; an empty one shows nothing.
     """
 
     cells: Cells
@@ -118,7 +123,7 @@ class View:
     results: Sequence[str] = ("", "")
     placed: Mask | None = None
     last: Place | None = None
-    layer: Layer | None = None
+    layer: Layer = field(default_factory=Layer)
 
     def standing(self, player: int) -> str:
         """Return `61 units, territory 1840`."""
@@ -146,15 +151,14 @@ def draw(view: View) -> Picture:
     height, width = view.cells.shape
     size = min(_LARGEST, max(_SMALLEST, _SIDE // max(height, width)))
     wide = max(_NARROWEST, float(width * size))
-    key = 0.0 if view.layer is None else view.layer.key_rows() * ROW_HEIGHT
-    header = _HEADER + key
+    header = _HEADER + view.layer.key_rows() * ROW_HEIGHT
     left = _LEFT + (wide - width * size) / 2
     world = Picture(width, height, _WORLD, tuple(_draw_world(view, size)))
     shapes: list[Shape] = [
         Text(_LEFT, 30, view.title, fitted(view.title, 19, wide), _INK, bold=True),
         *_draw_standing(view, wide),
         *_draw_legend(view, wide),
-        *(() if view.layer is None else view.layer.draw_key(_LEFT, _HEADER - 18, wide)),
+        *view.layer.draw_key(_LEFT, _HEADER - 18, wide),
         *ruler(height, width, (left, header), size, _PALE, apart=30),
         Inset(left, header, world, size),
         Rectangle(left, header, width * size, height * size, None, _PALE, 1.2),
@@ -169,20 +173,17 @@ def _draw_world(view: View, size: float) -> Iterator[Shape]:
     """Yield everything inside the frame; `size` units of the picture are one cell."""
     cells, territory = view.cells, view.territory
     held = territory[0] + 2 * territory[1]
-    if view.layer is not None:
-        yield from view.layer.draw_below(size)
+    yield from view.layer.draw_below(size)
     for kind, colour in enumerate(_GROUND, 1):
         for row, col, length in runs(held == kind):
-            yield Rectangle(col, row, length, 1, colour, opacity=1.0 if view.layer is None else _VEIL)
-    if view.layer is not None:
-        yield from view.layer.draw_below(size, over=True)
+            yield Rectangle(col, row, length, 1, colour, opacity=view.layer.veil)
+    yield from view.layer.draw_below(size, over=True)
     yield from _draw_hatching(held == 3, size)
     if size >= _GRID:
         yield from _draw_grid(cells.shape[0], cells.shape[1], size)
     yield from _draw_edges(territory, size)
     yield from _draw_cells(cells, size)
-    if view.layer is not None:
-        yield from view.layer.draw_above(size)
+    yield from view.layer.draw_above(size)
     if view.placed is not None:
         for row, col in np.argwhere(view.placed).tolist():
             yield Circle(col + 0.5, row + 0.5, max(0.16, 0.7 / size), _WORLD)
@@ -325,7 +326,7 @@ def text(view: View) -> str:
         codes = np.where(placed & ((codes == 4) | (codes == 5)), codes + 4, codes)
     rows = _blocks(codes, high, block).tolist()
     lines += [f"{row * high:>{margin - 1}} {''.join(signs)}" for row, signs in enumerate(rows)]
-    return "\n".join(lines if view.layer is None else [*lines, *view.layer.text(high, block)])
+    return "\n".join([*lines, *view.layer.text(high, block)])
 
 
 def _blocks(codes: Cells, high: int, wide: int) -> npt.NDArray[np.str_]:

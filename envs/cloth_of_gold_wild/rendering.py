@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,8 @@ class WildView(Layer):
     animals: Sequence[tuple[int, int, int]] | None = None
     weather: str = ""
     earned: tuple[str, str] = ("", "")
+
+    veil: ClassVar[float] = 0.35
 
     @override
     def key_rows(self) -> int:

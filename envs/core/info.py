@@ -99,18 +99,11 @@ class GameInfo:
 
     def ravel_action(self, choices: Sequence[int]) -> int:
         """Return the number of an action, one choice a component, among all combinations; the last varies fastest."""
-        number = 0
-        for choice, count in zip(choices, self.action_nvec, strict=True):
-            number = number * count + choice
-        return number
+        return ravel(choices, self.action_nvec)
 
     def unravel_action(self, number: int) -> list[int]:
         """Return the choice of each component of the action with a number of `ravel_action`."""
-        choices = []
-        for count in reversed(self.action_nvec):
-            number, choice = divmod(number, count)
-            choices.append(choice)
-        return choices[::-1]
+        return unravel(number, self.action_nvec)
 
     def admits(self, mask: Tensor, chosen: Tensor) -> Tensor:
         """Return True for each component of `chosen`, integers [..., K], that `mask`, bool [..., A], allows."""
@@ -118,3 +111,20 @@ class GameInfo:
         inside = (chosen >= 0) & (chosen < choices)
         places = chosen.clamp(min=0).minimum(choices - 1) + choices.cumsum(0) - choices
         return inside & mask.gather(-1, places.long())
+
+
+def ravel(choices: Sequence[int], nvec: Sequence[int]) -> int:
+    """Return the number of choices among all combinations, `nvec` of each; the last varies fastest."""
+    number = 0
+    for choice, count in zip(choices, nvec, strict=True):
+        number = number * count + choice
+    return number
+
+
+def unravel(number: int, nvec: Sequence[int]) -> list[int]:
+    """Return the choices that `ravel` counts; the first may be larger than `nvec` says."""
+    choices = []
+    for count in reversed(nvec[1:]):
+        number, choice = divmod(number, count)
+        choices.append(choice)
+    return [number, *choices[::-1]]

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from cellgames.envs.boards.rle import board_to_string, string_to_board
+from cellgames.envs.core.info import ravel, unravel
 
 Stage: TypeAlias = Literal["play", "vote", "over"]
 
@@ -125,11 +126,7 @@ def action_to_string(action: int, nvec: Sequence[int]) -> str:
         action: among all combinations of components, the last one varying fastest.
         nvec: choices of the components, as `GameInfo.action_nvec`.
     """
-    choices: list[int] = []
-    for count in reversed(nvec):
-        action, choice = divmod(action, count)
-        choices.insert(0, choice)
-    names = [choice_to_string(component, choice, nvec) for component, choice in enumerate(choices)]
+    names = [choice_to_string(component, choice, nvec) for component, choice in enumerate(unravel(action, nvec))]
     tiles, (reserve, *rest) = names[:_TILES], names[_TILES:]
     while len(tiles) > 1 and tiles[-1] == _NONE:
         tiles.pop()
@@ -150,12 +147,8 @@ def string_to_action(text: str, nvec: Sequence[int]) -> int | None:
         int(buy is not None),
         players if vote is None else int(vote) if int(vote) < players else None,
     ]
-    action = 0
-    for choice, count in zip(choices, nvec, strict=True):
-        if choice is None:
-            return None
-        action = action * count + choice
-    return action if action_to_string(action, nvec) == text else None
+    action = ravel([choice for choice in choices if choice is not None], nvec) if None not in choices else -1
+    return action if action >= 0 and action_to_string(action, nvec) == text else None
 
 
 # ---------------------------------------------------------------- positions

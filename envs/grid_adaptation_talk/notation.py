@@ -19,6 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cellgames.envs.core.info import ravel, unravel
 from cellgames.envs.grid_adaptation import notation
 from cellgames.envs.grid_adaptation.notation import HIDDEN
 
@@ -35,24 +36,17 @@ _FIELDS = ("said", "heard")
 
 def action_to_string(action: int, nvec: Sequence[int]) -> str:
     """Return an action's name; the arguments are those of the base game's function."""
-    said: list[int] = []
-    for count in reversed(nvec[BASE:]):
-        action, word = divmod(action, count)
-        said.insert(0, word)
-    text = notation.action_to_string(action, nvec[:BASE])
+    base, *said = unravel(action, (0, *nvec[BASE:]))
+    text = notation.action_to_string(base, nvec[:BASE])
     return f"{text}{SAY}{','.join(map(str, said))}" if any(said) else text
 
 
 def string_to_words(text: str, counts: Sequence[int]) -> int | None:
     """Return words such as `5,0,2`, of `counts` choices each, as a number, the last varying fastest; else None."""
-    said, number = text.split(","), 0
-    if len(said) != len(counts):
+    said = text.split(",")
+    if len(said) != len(counts) or any(x not in map(str, range(n)) for x, n in zip(said, counts, strict=True)):
         return None
-    for word, count in zip(said, counts, strict=True):
-        if word not in map(str, range(count)):
-            return None
-        number = number * count + int(word)
-    return number or None  # silence is written by no words
+    return ravel(list(map(int, said)), counts) or None  # silence is written by no words
 
 
 def word_to_string(word: int, place: int, places: int) -> str:
