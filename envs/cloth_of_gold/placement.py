@@ -28,10 +28,10 @@ def legal_cells(grid: Grid, state: ClothState) -> Tensor:
     own, other = (innermost(side) for side in torch.where(first, state.units, state.units.flip(1)).unbind(1))
     fields = [innermost(side) for side in torch.where(first, state.territory, state.territory.flip(1)).unbind(1)]
     taken = innermost(state.neutral | state.killed)
-    return rules.placeable(grid, own, other, taken, (fields[0], fields[1]), _words(homeless)).movedim(-1, 0)
+    return rules.placeable(grid, own, other, taken, (fields[0], fields[1]), words(homeless)).movedim(-1, 0)
 
 
-def _words(flags: Tensor) -> Tensor:
+def words(flags: Tensor) -> Tensor:
     """Return all bits of a word for true, none for false."""
     return -flags.long()
 
@@ -44,7 +44,7 @@ def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
     """
     cells = legal_cells.reference(grid, state)
     placing, taking, end = rules.choices(state.left, state.acts, max_units, ~cells.flatten(1).any(1))
-    legal = (cells & _words(along_envs(placing, 3))) | (state.placed & _words(along_envs(taking, 3)))
+    legal = (cells & words(along_envs(placing, 3))) | (state.placed & words(along_envs(taking, 3)))
     return torch.cat((grid.unpack(innermost(legal)).flatten(1), end[:, None]), 1)
 
 

@@ -107,7 +107,7 @@ def placeable(
     return board.trim(home & ~(own | rest | board.dilate(other, PLUS)))
 
 
-def choices(left: Tensor, acts: Tensor, max_units: int, nowhere: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def choices(left: Tensor, acts: Tensor, max_units: int | Tensor, nowhere: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return three flags: the mover may place a unit, may take one back, may end its turn.
 
     After `ACTS_A_UNIT * max_units` placements and take-backs, `acts`, only the end of the turn is left, or, with

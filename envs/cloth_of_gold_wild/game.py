@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.cloth_of_gold import placement
+from cellgames.envs.cloth_of_gold import placement, rules
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.observation import LARGEST
 from cellgames.envs.cloth_of_gold.rounds import World
@@ -22,6 +22,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo
 from cellgames.envs.core.solo import BatchOfOne, Solo
+from cellgames.envs.core.state import along_envs, innermost
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
@@ -29,9 +30,11 @@ from cellgames.utils.errors import InputError, shown
 
 from . import notation, observation, perks, rounds
 from .native_step import native_step
+from .noise import round_seed
 from .rendering import WildView, wild_view
 from .state import WildState, wild
 from .terrain import HIGHEST
+from .weather import draw_weather
 
 Territory = Literal["field", "hull"]
 
@@ -149,8 +152,13 @@ class ClothOfGoldWild(ClothOfGold):
     @override
     def _placed(self, state: ClothState, cells: Tensor, ending: Tensor) -> WildState:
         radius = 1 if self.territory == "hull" else self.radius
-        after = placement.play(self.grid, state, cells, ending, radius=radius, max_units=self.max_units)
-        return rounds.placed(self, wild(state), wild(after), cells)
+        after = wild(placement.play(self.grid, state, cells, ending, radius=radius, max_units=self.max_units))
+        acted, mover = (cells >= 0).any(1), state.current_player[:, None]
+        if self.territory != "hull":
+            if not self.perks:
+                return after
+            acted = acted & (wild(state).reach.gather(1, mover).squeeze(1) > 0)
+        return rounds.widened(self, after, acted[:, None] & (torch.arange(2, device=acted.device) == mover))
 
     @override
     def _lived(self, state: ClothState, env_ids: Tensor) -> WildState:
@@ -158,17 +166,30 @@ class ClothOfGoldWild(ClothOfGold):
 
     @override
     def _next_round(self, state: ClothState, env_ids: Tensor) -> WildState:
-        return rounds.next_round(self, wild(state), env_ids)
+        if not self.weather:
+            return wild(state)
+        env_ids = env_ids[(state.round[env_ids] > 1) & ~state.done[env_ids]]
+        seed, last = round_seed(state.seed[env_ids], state.round[env_ids]), wild(state).weather
+        return wild(state).replace(weather=last.index_put((env_ids,), draw_weather(seed, last[env_ids])))
 
     # --- what players may do and see ------------------------------------------------------------------------------
 
     @override
     def _legal(self, state: ClothState) -> Tensor:
-        return rounds.legal_actions(self, wild(state))
+        cells, whole = self.legal_cells(state), self.allowance(state)
+        placing, taking, end = rules.choices(state.left, state.acts, whole, ~cells.flatten(1).any(1))
+        new, back = (placement.words(along_envs(flags, 3)) for flags in (placing, taking))
+        legal = (cells & new) | (state.placed & back)
+        flags = [self.grid.unpack(innermost(legal)).flatten(1)]
+        if self.perks:
+            spells = wild(state).spells.gather(1, state.current_player[:, None])
+            flags.append(((spells > 0) & taking[:, None]).expand(-1, self.cells))
+        return torch.cat((*flags, end[:, None]), 1)
 
     @override
     def legal_cells(self, state: ClothState) -> Tensor:
-        return rounds.legal_ground(self, wild(state))
+        blocked = state.replace(neutral=state.neutral | wild(state).water) if self.terrain else state
+        return placement.legal_cells(self.grid, blocked)
 
     @override
     def _native_step(self, device: torch.device) -> NativeStep[ClothState] | None:
@@ -182,8 +203,13 @@ class ClothOfGoldWild(ClothOfGold):
 
     @override
     def _why_illegal(self, state: ClothState, seat: int, component: int, action: int) -> str:
-        found = rounds.why_illegal(self, wild(state), action)
-        return found or super()._why_illegal(state, seat, component, action)
+        if self.cells <= action < self.end_turn:
+            left = wild(state).spells[0, seat]
+            return f"after {int(state.acts)} actions in this turn only its end is left" if left else "no bolt is left"
+        row, col = divmod(action, self.width)
+        if self.terrain and action < self.cells and self._unpacked(wild(state).water[:, None])[0, 0, row, col]:
+            return f"{self.action_to_string(action)} is under water"
+        return super()._why_illegal(state, seat, component, action)
 
     @override
     def _seen(self, state: ClothState, player: Tensor | int) -> tuple[list[Tensor], Tensor, Tensor]:

@@ -16,11 +16,11 @@ from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import rules
-from cellgames.envs.cloth_of_gold.placement import bits_of, legal_cells
+from cellgames.envs.cloth_of_gold.placement import bits_of
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold.territory import territory
-from cellgames.envs.core.state import along_envs, innermost
+from cellgames.envs.core.state import innermost
 from cellgames.envs.native import Library, library
 
 from . import perks, terrain, weather
@@ -110,58 +110,6 @@ def widened(game: ClothOfGoldWild, state: WildState, sides: Tensor) -> WildState
     reach = state.reach[env_ids, players] if game.perks else None
     new = territories(game, state.units[env_ids, players], reach)
     return state.replace(territory=state.territory.index_put((env_ids, players), new))
-
-
-def placed(game: ClothOfGoldWild, before: WildState, after: WildState, cells: Tensor) -> WildState:
-    """Return the games after `placement.play` with the territory of `before`'s movers as the options have it.
-
-    Units were placed or taken back on `cells`, int64 [B, K], -1 for none.
-    """
-    if game.territory != "hull" and not game.perks:
-        return after
-    acted = (cells >= 0).any(1)
-    if game.territory != "hull":
-        acted = acted & (before.reach.gather(1, before.current_player[:, None]).squeeze(1) > 0)
-    sides = torch.arange(2, device=acted.device) == before.current_player[:, None]
-    return widened(game, after, acted[:, None] & sides)
-
-
-def legal_ground(game: ClothOfGoldWild, state: WildState) -> Tensor:
-    """Return bitboards of the cells where the mover may place its next unit: int64 [B, S, N]."""
-    blocked = state.replace(neutral=state.neutral | state.water) if game.terrain else state
-    return legal_cells(game.grid, blocked)
-
-
-def legal_actions(game: ClothOfGoldWild, state: WildState) -> Tensor:
-    """Return the mask of cells, of bolts if there are perks, and the end of the turn: bool [B, A]."""
-    cells, whole = legal_ground(game, state), game.allowance(state)
-    nowhere = ~cells.flatten(1).any(1)
-    placing, taking, end = rules.choices(state.left, state.acts, whole, nowhere)  # type: ignore[arg-type]  # which broadcast
-    legal = (cells & _words(placing)) | (state.placed & _words(taking))
-    flags = [game.grid.unpack(innermost(legal)).flatten(1)]
-    if game.perks:
-        spells = state.spells.gather(1, state.current_player[:, None])
-        flags.append(((spells > 0) & taking[:, None]).expand(-1, game.cells))
-    return torch.cat((*flags, end[:, None]), 1)
-
-
-def why_illegal(game: ClothOfGoldWild, state: WildState, action: int) -> str:
-    """Return why an action in the right range is illegal in a batch of one, if an option is the reason, else ""."""
-    if action == game.end_turn:
-        return ""
-    if action >= game.cells:
-        if not state.spells[0, state.current_player[0]]:
-            return "no bolt is left"
-        return f"after {int(state.acts)} actions in this turn only its end is left"
-    row, col = divmod(action, game.width)
-    if game.terrain and game.grid.unpack(state.water.movedim(0, -1))[0, row, col]:
-        return f"{game.action_to_string(action)} is under water"
-    return ""
-
-
-def _words(flags: Tensor) -> Tensor:
-    """Return all bits of a word for true, none for false, [B, 1, 1]."""
-    return -along_envs(flags, 3).long()
 
 
 def bolt(game: ClothOfGoldWild, state: WildState, cells: Tensor) -> WildState:
@@ -392,16 +340,6 @@ def end_round(game: ClothOfGoldWild, state: WildState, env_ids: Tensor) -> WildS
     pairs = {field.name: (getattr(games, field.name), getattr(after, field.name)) for field in fields(after)}
     changed = {name: new for name, (old, new) in pairs.items() if new is not old}
     return state.replace(**{name: getattr(state, name).index_put((env_ids,), new) for name, new in changed.items()})
-
-
-def next_round(game: ClothOfGoldWild, state: WildState, env_ids: Tensor) -> WildState:
-    """Return the games with weather drawn for the rounds, after the first, that begin in `env_ids`, int64 [n]."""
-    if not game.weather:
-        return state
-    env_ids = env_ids[(state.round[env_ids] > 1) & ~state.done[env_ids]]
-    seed = round_seed(state.seed[env_ids], state.round[env_ids])
-    drawn = weather.draw_weather(seed, state.weather[env_ids])
-    return state.replace(weather=state.weather.index_put((env_ids,), drawn))
 
 
 # --- what is seen -------------------------------------------------------------------------------------------------
