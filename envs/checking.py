@@ -129,14 +129,6 @@ def _of_going(done: Tensor, answer: Tensor) -> Answer:
     return {"": answer}
 
 
-def _observed(seat: int, game: Game, batch: Batch) -> Answer:
-    return {"": game.observe(batch.state, seat)}
-
-
-def _infos(seat: int, game: Game, batch: Batch) -> Answer:
-    return game.infos(batch.state, seat)
-
-
 def _transformed(game: Game, batch: Batch) -> Answer:
     mask = game.legal_actions(batch.state)
     if game.info.simultaneous:
@@ -170,8 +162,10 @@ def _views(game: Game) -> dict[str, Function]:
         ),
     }
     for seat in range(game.info.num_players):
-        found[f"observe(state, {seat})"] = partial(_observed, seat)
-        found[f"infos(state, {seat})"] = partial(_infos, seat)
+        found[f"observe(state, {seat})"] = partial(
+            lambda seat, game, batch: {"": game.observe(batch.state, seat)}, seat
+        )
+        found[f"infos(state, {seat})"] = partial(lambda seat, game, batch: game.infos(batch.state, seat), seat)
     if not game.info.simultaneous:
         found |= {
             "winning_actions(state)": lambda game, batch: _or_none(game.winning_actions(batch.state)),
@@ -527,12 +521,7 @@ class _Checker:
             return
         for when in ("before a step", "after a step"):
             pairs: dict[str, tuple[Any, Any]] = {
-                "turn": (int(state.turn), solo.turn),
-                "current_player": (int(state.current_player), solo.current_player),
-                "rewards": (state.rewards[0].tolist(), solo.rewards),
-                "scores": (state.scores[0].tolist(), solo.scores),
-                "terminated": (bool(state.terminated), solo.terminated),
-                "truncated": (bool(state.truncated), solo.truncated),
+                **{name: (getattr(state, name)[0].tolist(), getattr(solo, name)) for name in list(_STATE)[1:]},
                 "legal_actions()": (game.legal_actions(state)[0].numpy(), solo.legal_actions()),
                 "board()": (game.board(state)[0].numpy(), solo.board()),
             }

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Literal, TypeAlias
 
 from cellgames.utils.errors import InputError, shown
@@ -195,22 +195,13 @@ def _sides(shape: Shape, size: int, spot: Spot) -> int:
 def _turns(shape: Shape, tiling: Tiling, size: int) -> list[Callable[[Spot], Spot]]:
     """Return the source of a cell under each symmetry that keeps all goals."""
 
-    def end(kind: int) -> int:
-        return size - 1 - kind
+    def source(spot: Spot, turn: tuple[int, int]) -> Spot:
+        kind, row, col = spot
+        end, rhombus = size - 1 - kind, shape == "rhombus"
+        # From one side and from the other; in a triangle the distances to its sides.
+        places = (row, col, end - row, end - col) if rhombus else (row, col, end - row - col)
+        return kind, places[turn[0]], places[turn[1]]
 
-    if shape == "rhombus":
-        turns: list[Callable[[Spot], Spot]] = [
-            lambda spot: spot,
-            lambda spot: (spot[0], end(spot[0]) - spot[1], end(spot[0]) - spot[2]),
-        ]
-        if tiling == "octagons":
-            turns.append(lambda spot: (spot[0], spot[1], end(spot[0]) - spot[2]))
-            turns.append(lambda spot: (spot[0], end(spot[0]) - spot[1], spot[2]))
-        return turns
-    turns = [lambda spot: spot, lambda spot: (spot[0], spot[2], spot[1])]
-    if tiling == "hexagons":  # the three distances to the sides, in any order
-        turns.append(lambda spot: (0, spot[1], end(0) - spot[1] - spot[2]))
-        turns.append(lambda spot: (0, spot[2], end(0) - spot[1] - spot[2]))
-        turns.append(lambda spot: (0, end(0) - spot[1] - spot[2], spot[1]))
-        turns.append(lambda spot: (0, end(0) - spot[1] - spot[2], spot[2]))
-    return turns
+    turns = [(0, 1), (2, 3), (0, 3), (2, 1)] if shape == "rhombus" else [(0, 1), (1, 0), (0, 2), (1, 2), (2, 0), (2, 1)]
+    all_keep = (shape == "rhombus") == (tiling == "octagons")
+    return [partial(source, turn=turn) for turn in (turns if all_keep else turns[:2])]

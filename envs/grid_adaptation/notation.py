@@ -36,6 +36,7 @@ _TILES = 3
 _VOTE = 6
 _SEQUENCES = 8
 _NONE = "none"
+_LISTS = ("reserves", "bought", "garnets", "points", "public", "tied", "tokens")  # of a position, after the sequences
 _SPACE = "r(?:0|[1-9][0-9]?)c(?:0|[1-9][0-9]?)"
 _NUMBER = "(?:0|[1-9][0-9]{0,8})"
 _LIST = rf"{_NUMBER}(?:,{_NUMBER})*"
@@ -204,10 +205,10 @@ def string_to_position(text: str, size: int, players: int) -> Position | None:
     stage, turn, number, runs, sequences, *lists, candidate = found.groups()
     board = string_to_board(runs, size, size, _SEQUENCES)
     sequence = [int(digits, 2) for digits in sequences.split(",")]
-    reserves, bought, garnets, points, public, tied, tokens = map(_string_to_list, lists)
-    doomed = -1 if candidate == "-" else int(candidate)
-    by_seat = (sequence, reserves, bought, garnets, points, tokens)
-    if board is None or len(public) != _SEQUENCES or any(len(numbers) != players for numbers in by_seat):
+    fields = dict(zip(_LISTS, map(_string_to_list, lists), strict=True)) | {"sequence": sequence}
+    doomed, tied = -1 if candidate == "-" else int(candidate), fields["tied"]
+    lengths = {name: len(numbers) for name, numbers in fields.items() if name != "tied"}
+    if board is None or lengths != dict.fromkeys(lengths, players) | {"public": _SEQUENCES}:
         return None
     if sorted(set(tied)) != tied or max([doomed, *tied]) >= players:
         return None
@@ -216,15 +217,8 @@ def string_to_position(text: str, size: int, players: int) -> Position | None:
         turn=int(turn),
         round=int(number),
         board=[[cell - 1 for cell in row] for row in board],
-        sequence=sequence,
-        reserves=reserves,
-        bought=bought,
-        garnets=garnets,
-        points=points,
-        public=public,
-        tied=tied,
-        tokens=tokens,
         candidate=doomed,
+        **fields,
     )
 
 
