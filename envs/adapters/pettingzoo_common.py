@@ -90,8 +90,6 @@ class PettingZooGame(Rendered):
             """Raise an `AttributeError` that says what exists only after `reset`."""
             raise AttributeError(f"{type(self).__name__} has no {name!r}; did you forget to call reset()?")
 
-    # --- spaces, and what spectators see --------------------------------------------------------------------
-
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return a Dict of "observation" and "action_mask"."""
         return self.observation_spaces[agent]
@@ -108,8 +106,6 @@ class PettingZooGame(Rendered):
     def core_state(self) -> State:
         state: State = self._solo.state()
         return state
-
-    # --- starting -------------------------------------------------------------------------------------------
 
     def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Start a new game, from the seed or the one that follows the last game's.
@@ -148,8 +144,6 @@ class PettingZooGame(Rendered):
         mover = "" if self.game.info.simultaneous else f", {self.possible_agents[solo.current_player]} to act"
         return f"{name}, {solo.turn} steps played{mover})"
 
-    # --- copies ---------------------------------------------------------------------------------------------
-
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the window; the game in progress as its `State`, which every game can save."""
         fields = {**self.__dict__, "_window": None}
@@ -171,8 +165,6 @@ class PettingZooGame(Rendered):
         memo[id(self)] = twin
         twin.__setstate__(copy.deepcopy(fields, memo))
         return twin
-
-    # --- actions --------------------------------------------------------------------------------------------
 
     def _as_mask(self, legal: npt.NDArray[np.bool_]) -> Mask:
         """Return the core's bool [A] as PettingZoo has it: int8, in a tuple if there are several components."""

@@ -109,8 +109,6 @@ class SeatVecEnv(LearnerGames, VecEnv):
         self.ended: Ended | None = None
         super().__init__(num_envs, observation_space, action_space)
 
-    # --- playing ----------------------------------------------------------------------------------------------
-
     def reset(self) -> npt.NDArray[Any]:
         """Start new games, of the seeds given to `seed`, else of those that follow.
 
@@ -150,8 +148,6 @@ class SeatVecEnv(LearnerGames, VecEnv):
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""
-
-    # --- single envs -----------------------------------------------------------------------------------------
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return an attribute of each of some envs, or of all; see `SubEnv`."""

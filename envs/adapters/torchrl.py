@@ -106,8 +106,6 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         self._next_seeds, self._state = self._next_seeds.to(self.device), self._state.to(self.device)
         return self
 
-    # --- TorchRL's hooks --------------------------------------------------------------------------------------
-
     def _make_specs(self) -> None:
         info, batch, device = self.game.info, self.batch_size, self.device
         rows = torch.Size([*batch, info.num_players]) if info.simultaneous else batch  # who observes and acts

@@ -62,8 +62,6 @@ class Grid:
         for name in ("rows", "cols"):
             check_whole(name, getattr(self, name), 3)
 
-    # --- how boards are stored --------------------------------------------------------------------------------
-
     @functools.cached_property
     def widths(self) -> tuple[int, ...]:
         """The columns in each word of a stored row: equal on a finite board, else one more in some words."""
@@ -123,8 +121,6 @@ class Grid:
                 f"{boards.dtype} {list(boards.shape)}"
             )
         return boards
-
-    # --- moving ------------------------------------------------------------------------------------------------
 
     def rolled(self, boards: Tensor, rows: int, cols: int) -> Tensor:
         """Move every cell down and right on the torus of the *stored* cells: fast, for use inside of rules.
@@ -188,8 +184,6 @@ class Grid:
     def dilate(self, boards: Tensor, footprint: Footprint) -> Tensor:
         """Spread every live cell to the cells of a footprint around it."""
         return footprint.apply(boards, self.shift)
-
-    # --- neighbours --------------------------------------------------------------------------------------------
 
     def neighbour_counts(self, boards: Tensor, bits: int = 3) -> tuple[Tensor, ...]:
         """Return the number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
@@ -260,8 +254,6 @@ def _reachable(grid: Grid, rows: int, cols: int, device: torch.device) -> Tensor
     inside = ((row >= rows) & (row < grid.rows + rows))[:, None] & (col >= cols) & (col < grid.cols + cols)
     return grid.pack(inside.unsqueeze(0))
 
-
-# --- counting ----------------------------------------------------------------------------------------------------
 
 _TWOS, _FOURS, _BYTES = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F
 _EACH = 0x0101010101010101  # times bytes, their sum in the top byte

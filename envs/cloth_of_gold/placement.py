@@ -16,8 +16,6 @@ from . import rules
 from .state import ClothState
 from .territory import LARGEST, WIDEST, territory
 
-# --- legal actions ------------------------------------------------------------------------------------------------
-
 
 @Operator
 def legal_cells(grid: Grid, state: ClothState) -> Tensor:
@@ -69,9 +67,6 @@ def _find(native: Library, form: int, grid: Grid, state: ClothState, max_units: 
     fields = (*map(innermost, boards), state.current_player, state.live, state.left, state.acts)
     native.cellgames_cloth_of_gold_legal(*numbers, *fields, out.data_ptr())
     return out
-
-
-# --- turns --------------------------------------------------------------------------------------------------------
 
 
 @Operator

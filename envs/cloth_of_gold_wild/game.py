@@ -128,8 +128,6 @@ class ClothOfGoldWild(ClothOfGold):
             observation=replace(base.observation, low=-most, high=most),
         )
 
-    # --- the game -------------------------------------------------------------------------------------------------
-
     @override
     def _init(self, seeds: Tensor) -> WildState:
         return rounds.start(self, super()._init(seeds))
@@ -171,8 +169,6 @@ class ClothOfGoldWild(ClothOfGold):
         env_ids = env_ids[(state.round[env_ids] > 1) & ~state.done[env_ids]]
         seed, last = round_seed(state.seed[env_ids], state.round[env_ids]), wild(state).weather
         return wild(state).replace(weather=last.index_put((env_ids,), draw_weather(seed, last[env_ids])))
-
-    # --- what players may do and see ------------------------------------------------------------------------------
 
     @override
     def _legal(self, state: ClothState) -> Tensor:
@@ -233,8 +229,6 @@ class ClothOfGoldWild(ClothOfGold):
     @override
     def layer(self, world: World) -> WildView:
         return wild_view(self, wild(world.state()))
-
-    # --- text -----------------------------------------------------------------------------------------------------
 
     @override
     def action_to_string(self, action: int) -> str:

@@ -39,9 +39,6 @@ def _outer(boards: Tensor) -> Tensor:
     return boards.movedim(-1, 0)
 
 
-# --- the start ----------------------------------------------------------------------------------------------------
-
-
 def start(game: ClothOfGoldWild, state: ClothState) -> WildState:
     """Return new games with the fields of the options, by their seeds."""
     seed, grid = state.seed, game.grid
@@ -79,9 +76,6 @@ def start(game: ClothOfGoldWild, state: ClothState) -> WildState:
         spells=numbers(game.perks, 2),
         animals=place_animals(seed, free, sum(game.wildlife)),
     )
-
-
-# --- turns --------------------------------------------------------------------------------------------------------
 
 
 def territories(game: ClothOfGoldWild, units: Tensor, reach: Tensor | None) -> Tensor:
@@ -136,9 +130,6 @@ def bolt(game: ClothOfGoldWild, state: WildState, cells: Tensor) -> WildState:
     }
     new = {name: getattr(state, name).index_put((env_ids,), value) for name, value in changed.items()}
     return widened(game, state.replace(**new), (cells >= 0)[:, None].expand(-1, 2))
-
-
-# --- rounds -------------------------------------------------------------------------------------------------------
 
 
 class WildRound:
@@ -340,9 +331,6 @@ def end_round(game: ClothOfGoldWild, state: WildState, env_ids: Tensor) -> WildS
     pairs = {field.name: (getattr(games, field.name), getattr(after, field.name)) for field in fields(after)}
     changed = {name: new for name, (old, new) in pairs.items() if new is not old}
     return state.replace(**{name: getattr(state, name).index_put((env_ids,), new) for name, new in changed.items()})
-
-
-# --- what is seen -------------------------------------------------------------------------------------------------
 
 
 def animal_planes(game: ClothOfGoldWild, state: WildState) -> Tensor:

@@ -120,8 +120,6 @@ class ForeignGame(Game[ForeignState]):
             board=space,
         )
 
-    # --- the game -------------------------------------------------------------------------------------------------
-
     @override
     def _init(self, seeds: Tensor) -> ForeignState:
         first, batch = self._first, len(seeds)
@@ -199,8 +197,6 @@ class ForeignGame(Game[ForeignState]):
                     mask[row, place] = game.legal(place if first.simultaneous else game.mover)
         legal = torch.from_numpy(mask).to(state.device)
         return legal if first.simultaneous else legal[:, 0]
-
-    # --- what is seen ---------------------------------------------------------------------------------------------
 
     @override
     def observe(self, state: ForeignState, player: Tensor | int) -> Tensor:

@@ -140,8 +140,6 @@ class GridAdaptation(Game[GridState]):
             board=Space((self.size, self.size), torch.int8, -1, 7),
         )
 
-    # --- the game -------------------------------------------------------------------------------------------------
-
     @override
     def _init(self, seeds: Tensor) -> GridState:
         return matches.begin(self, seeds)
@@ -286,8 +284,6 @@ class GridAdaptation(Game[GridState]):
     @override
     def solo(self, state: GridState) -> Solo:
         return BatchOfOne(self, state) if library(state.device) is None else GridSolo(self, state)
-
-    # --- text and pictures ----------------------------------------------------------------------------------------
 
     @override
     def action_to_string(self, action: int) -> str:

@@ -82,9 +82,6 @@ class Position(NamedTuple):
     candidate: int
 
 
-# ---------------------------------------------------------------- actions
-
-
 def choice_to_string(component: int, choice: int, nvec: Sequence[int]) -> str:
     """Return a choice of one component by itself: `r7c7`, `+r2c2`, `flip:100`, `buy`, `vote:3` or `none`.
 
@@ -150,9 +147,6 @@ def string_to_action(text: str, nvec: Sequence[int]) -> int | None:
     ]
     action = ravel([choice for choice in choices if choice is not None], nvec) if None not in choices else -1
     return action if action >= 0 and action_to_string(action, nvec) == text else None
-
-
-# ---------------------------------------------------------------- positions
 
 
 def position_to_string(position: Position) -> str:

@@ -113,8 +113,6 @@ class GridAdaptationTalk(GridAdaptation):
             board=Space((1 + self.board_planes, self.size, self.size), torch.int8, -1, max(7, self.words)),
         )
 
-    # --- the game -------------------------------------------------------------------------------------------------
-
     def talking(self, state: GridState) -> Tensor:
         """Return a mask of the matches whose next step is a talk step, bool [B]; False after the end."""
         return _with_talk(state).talks < state.round.clamp(max=self.rounds) * self.talk_steps
@@ -167,8 +165,6 @@ class GridAdaptationTalk(GridAdaptation):
     def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
         return None if library(device) is None else partial(native.step_in_place, self)
 
-    # --- what players may do --------------------------------------------------------------------------------------
-
     @override
     def free_spaces(self, state: GridState) -> Tensor:
         closed = torch.where(self.talking(state), self.rounds + 1, state.round)  # as in the voting step
@@ -214,8 +210,6 @@ class GridAdaptationTalk(GridAdaptation):
             return f"in a talk step there is no {COMPONENTS[component]}"
         return super()._why_illegal(state, seat, component, action)
 
-    # --- what is seen ---------------------------------------------------------------------------------------------
-
     @override
     def board(self, state: GridState) -> Tensor:
         """Return int8 [B, C, H, W]: the `tiles`, and all words on further planes.
@@ -260,8 +254,6 @@ class GridAdaptationTalk(GridAdaptation):
     @override
     def solo(self, state: GridState) -> Solo:
         return BatchOfOne(self, state) if library(state.device) is None else TalkSolo(self, _with_talk(state))
-
-    # --- text and pictures ----------------------------------------------------------------------------------------
 
     @override
     def action_to_string(self, action: int) -> str:

@@ -74,8 +74,6 @@ class TalkSolo(GridSolo):
         legal[:, base.shape[1] :] = said.reshape(game.players, -1)
         return legal
 
-    # --- what is seen ---------------------------------------------------------------------------------------------
-
     @override
     def observe(self, player: int) -> npt.NDArray[np.int16]:
         game = self._talk

@@ -136,8 +136,6 @@ class ToroidalCup(Game[CupState]):
             board=Space((self.rows, self.cols), torch.int8, 0, self.teams),
         )
 
-    # --- the game -------------------------------------------------------------------------------------------------
-
     @override
     def _init(self, seeds: Tensor) -> CupState:
         pattern, queue = dealing.deal(seeds, self.patterns, self.teams, self.shapes)
@@ -289,8 +287,6 @@ class ToroidalCup(Game[CupState]):
         room = placement.fits(self.lattice, (stamp,), torch.device("cpu"))
         reason = "would overlap one's own cells" if room[0, action] else "would leave its band or overlap itself"
         return f"the {stamp} at {name} {reason}"
-
-    # --- text and pictures ----------------------------------------------------------------------------------------
 
     @override
     def action_to_string(self, action: int) -> str:
