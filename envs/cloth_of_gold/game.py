@@ -178,8 +178,6 @@ class ClothOfGold(Game[ClothState]):
             title="Cloth of Gold",
             credit="Cloth of Gold by Adam Murray, Life by John Horton Conway",
             players=("player_a", "player_b"),
-            simultaneous=False,
-            perfect_information=True,
             stochastic=self.neutral_density > 0 or self.order == "drawn",
             zero_sum=False,
             max_turns=self.longest_turn * 2 * (self.max_rounds + self.initial_placement),

@@ -36,9 +36,9 @@ class Space:
     high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GameInfo:
-    """Facts about a game with its parameters.
+    """Facts about a game with its parameters; by default it has turns, no secrets, no chance and sums of 0.
 
     Attributes:
         id: `name-vN`.
@@ -61,12 +61,12 @@ class GameInfo:
     title: str
     credit: str
     players: tuple[str, ...]
-    simultaneous: bool
-    perfect_information: bool
-    stochastic: bool
-    zero_sum: bool
+    simultaneous: bool = False
+    perfect_information: bool = True
+    stochastic: bool = False
+    zero_sum: bool = True
     max_turns: int
-    reward_range: tuple[float, float]
+    reward_range: tuple[float, float] = (-1.0, 1.0)
     action_nvec: tuple[int, ...]
     observation: Space
     board: Space

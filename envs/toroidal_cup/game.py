@@ -130,7 +130,6 @@ class ToroidalCup(Game[CupState]):
             stochastic=True,
             zero_sum=self.teams == 2,
             max_turns=longest,
-            reward_range=(-1.0, 1.0),
             action_nvec=(self.lattice.actions,),
             observation=Space((observation.num_planes(self.teams), self.rows, self.cols), torch.int8, 0, longest),
             board=Space((self.rows, self.cols), torch.int8, 0, self.teams),
