@@ -141,10 +141,12 @@ class _TensorArgument:
     def __init__(self, dtype: torch.dtype, written: bool) -> None:
         self._dtype, self._written = dtype, written
 
-    def from_param(self, tensor: Tensor | None) -> _Address | None:
+    def from_param(self, tensor: Tensor | None) -> ctypes.c_void_p | None:
         """Return the address for `ctypes`; a `ValueError` says what is wrong with the tensor."""
         if tensor is None:
             return None
+        if tensor.dtype == self._dtype and tensor.is_cpu and tensor.is_contiguous():
+            return ctypes.c_void_p(tensor.data_ptr())
         tensor = tensor if self._written else tensor.contiguous()
         address = _Address(pointer(tensor, self._dtype))
         address.tensor = tensor  # until the end of the call
