@@ -172,12 +172,7 @@ class SeatVector(Generic[S]):
     # --- beginning --------------------------------------------------------------------------------------------
 
     def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None = None) -> None:
-        """Others for the games that begin from now on; those in progress go on with theirs.
-
-        Args:
-            opponents: as for the class.
-            weights: as for the class.
-        """
+        """Set the opponents of games that begin from now on, as for the class; those in progress go on with theirs."""
         pool = as_pool(self.game, opponents)
         bounds = as_bounds(self.game, len(pool), weights).to(self.device)
         moved = [-1]  # of each index so far the new one, after the learner's -1

@@ -78,15 +78,10 @@ def scale_bits(choices: int) -> int:
 
 @Operator
 def choose(logits: Tensor, mask: Tensor, lots: Tensor | None, bits: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Choose one of the legal choices of each row.
+    """Choose one of the legal choices of each row of logits, float32 [B, N]; the mask is bool [B, N].
 
-    Weights are whole numbers, `2^bits` for the likeliest choice, so that their sums are exact in any order.
-
-    Args:
-        logits: float32 [B, N].
-        mask: bool [B, N].
-        lots: int64 [B], 0 to 2^31 - 1; None for the likeliest choice.
-        bits: see `scale_bits`.
+    Weights are whole numbers, `2^bits` for the likeliest choice (see `scale_bits`), so that their sums are exact in any
+    order. Lots are int64 [B], 0 to 2^31 - 1; None takes the likeliest choice.
 
     Returns:
         The choice, int64 [B]; its logit less the largest, float32 [B]; and the sum of all weights, int64 [B]. A row of

@@ -61,14 +61,10 @@ def envs_innermost(numbers: Tensor, shape: Sequence[int]) -> Tensor:
 
 @Operator
 def random_legal(mask: Tensor, bits: Tensor) -> Tensor:
-    """Return one legal action for each row, all equally likely (bias below 2^-31 a choice).
+    """Return one legal action for each row of a mask, all equally likely (bias below 2^-31 a choice): int64 [B].
 
-    Args:
-        mask: bool [B, A]; a row without a legal action gives action 0.
-        bits: int64 [B], 0 to 2^31 - 1, from `random_bits` or `chance.draw(...) & 0x7FFFFFFF`.
-
-    Returns:
-        int64 [B].
+    A row of bool [B, A] without a legal action gives action 0. Bits are int64 [B], 0 to 2^31 - 1, from `random_bits` or
+    `chance.draw(...) & 0x7FFFFFFF`.
     """
     upto = mask.cumsum(1, dtype=torch.int32)
     total = upto[:, -1]
@@ -88,12 +84,9 @@ def _native_legal(native: Library, mask: Tensor, bits: Tensor) -> Tensor:
 
 
 def random_parts(mask: Tensor, nvec: Sequence[int], bits: Tensor) -> Tensor:
-    """Return uniformly random legal choices of each component for itself: int64 [B, K].
+    """Return uniformly random legal choices of each component for itself: int64 [B, K], as the bits are.
 
-    Args:
-        mask: bool [B, A] with A the sum of `nvec`; components one after the other.
-        nvec: choices of each component.
-        bits: int64 [B, K], from `random_bits`.
+    The mask, bool [B, A], has the components, of `nvec` choices, one after the other.
     """
     parts = zip(mask.split(list(nvec), 1), bits.unbind(1), strict=True)
     return torch.stack([random_legal(part, lot) for part, lot in parts], 1)

@@ -44,12 +44,9 @@ class Seating:
         """Those who have a seat in some game, ascending."""
 
     def deal(self, env_ids: Tensor, seats: Tensor, start: Callable[[int, Tensor, Tensor], None]) -> None:
-        """Seat the players of games that begin, and start each of them once.
+        """Seat the players of games that begin, int64 [N, P], ascending by env, and start each of them once.
 
-        Args:
-            env_ids: int64 [N], ascending.
-            seats: int64 [N, P], the player on each seat.
-            start: called with a player, its seats and their games, int64 [L] both, games ascending.
+        The function is called with a player, its seats and their games, int64 [L] both, games ascending.
         """
         self._seats[env_ids] = seats
         self.seats = self._seats
@@ -59,15 +56,10 @@ class Seating:
                 start(player, places, env_ids[rows])
 
     def restore(self, seats: Tensor, players: int, start: Callable[[int, Tensor, Tensor], None]) -> None:
-        """Seat the players of games in progress, as `seats` were, and start each of them once.
-
-        Args:
-            seats: int64 [B, P].
-            players: number of players there are.
-            start: as for `deal`.
+        """Seat the players of games in progress, as `seats`, int64 [B, P], were, and start each of them once.
 
         Raises:
-            ValueError: they are of other games, or of more players.
+            ValueError: they are of other games, or of more players than there are.
         """
         if seats.shape != self._seats.shape or seats.dtype != torch.int64 or int(seats.min()) < -1:
             raise InputError("seats", f"the players on seats {list(self._seats.shape)}", list(seats.shape))
@@ -78,9 +70,7 @@ class Seating:
     def to_move(self, state: State, waiting: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return the rows in which a player is to move: games, ascending, and seats, int64 [L] both.
 
-        Args:
-            state: `B` games.
-            waiting: bool [B], the games that count; None for all.
+        Only the games of `waiting`, bool [B], count; None counts all.
         """
         if self.game.info.simultaneous:
             held = self._seats >= 0
@@ -99,13 +89,10 @@ class Seating:
                 yield player, rows
 
     def ask(self, env_ids: Tensor, seats: Tensor, pick: Callable[[int, Tensor, Tensor], Tensor]) -> Tensor:
-        """Return the actions of these rows; every player is asked once, about all of its rows.
+        """Return the actions of rows by `to_move`; every player is asked once, about all of its rows.
 
-        Args:
-            env_ids: int64 [L], as `to_move` returns them.
-            seats: int64 [L].
-            pick: called with a player, its games and its seats; returns int64 [L], or [L, K] if an action has K > 1
-                components.
+        It is asked with its number, its games and its seats, and answers int64 [L], or [L, K] if an action has K > 1
+        components.
         """
         if len(self.players) == 1 and len(env_ids):
             return pick(self.players[0], env_ids, seats)

@@ -186,10 +186,7 @@ def to_positions(game: Game[S], positions: Given) -> S:
 def positions_by_env(game: Game[S], position: Any, num_envs: int) -> tuple[Tensor, S] | None:
     """Return the envs that a `reset` from positions is about, int64 [N], and their positions; None for no env.
 
-    Args:
-        game: the rules.
-        position: a line as `game.state_to_string` writes it, for all envs; or for each env a line or None.
-        num_envs: `B`.
+    A position is a line as `game.state_to_string` writes it, for all envs; or for each env a line or None.
 
     Raises:
         GameError: as for `to_positions`, or another number of lines.
