@@ -18,6 +18,7 @@ from torch import Tensor
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.native_library import threads
+from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_tensors import LOTS, filled
 
 from . import rules
@@ -84,7 +85,7 @@ def _winner(board: Tensor, links: Tensor, labels: Tensor) -> Tensor:
     cycle = (labels[ends].view(half.shape) + half - labels).abs() * (4 / _OFFSET)
     seen = torch.where((half != _BROKEN) & (cycle != 0), cycle + board[: len(labels)], 0).flatten(0, 1)
     most, least = seen.amax(0).int(), torch.where(seen == 0, _BROKEN, seen).amin(0).int()
-    owner = most & rules.COLOUR
+    owner = most & COLOUR
     won = rules.wins(most >> 2, least >> 2, owner, torch.where)
     return torch.where(won, owner, 3 - owner)
 

@@ -16,6 +16,7 @@ from typing_extensions import override
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import Library, Operator
+from cellgames.envs.stones.joining import frame, join, lone
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, where
 
@@ -160,8 +161,8 @@ def _put_stones(
     # The envs stand innermost, so that what follows is done for many of them at once.
     around = codes.t().gather(0, near[:, cell]) + shift[:, cell]
     slots = zip(around[0::2].unbind(0), around[1::2].unbind(0), strict=True)
-    frames = [rules.frame(octagon, square, colour, where) for octagon, square in slots]
-    code, groups, shifts = rules.join(frames, rules.lone(place, colour), where)
+    frames = [frame(octagon, square, colour, where) for octagon, square in slots]
+    code, groups, shifts = join(frames, lone(place, colour), where)
     cycles = rules.closed(frames, where)
     # Laid down once: the compiler would work them out again for every cell of the board.
     code, *joined = torch.stack((code, *groups, *shifts)).unbind(0)

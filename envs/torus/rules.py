@@ -16,25 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cellgames.envs.stones.joining import BLACK, COLOUR, GROUP, MORE_SHIFT, WHITE, Where, X, choose, frame, join, lone
+from cellgames.envs.stones.joining import BLACK, GROUP, MORE_SHIFT, Where, X
 
 from .geometry import neighbours
-
-__all__ = [
-    "BLACK",
-    "COLOUR",
-    "GROUP",
-    "WHITE",
-    "choose",
-    "closed",
-    "frame",
-    "goal",
-    "join",
-    "keep",
-    "lone",
-    "slots",
-    "wins",
-]
 
 _DOWN_SHIFT = 8
 _HALF = 1 << (_DOWN_SHIFT - 1)  # offsets stay far below: a group winds at most 2n <= 32 times
@@ -59,7 +43,7 @@ def closed(frames: Sequence[X], where: Where) -> list[X]:
     """Return three cycle classes that a stone among its neighbours closes: offsets, 0 where none.
 
     Args:
-        frames: codes of the four slots (`frame`), seen in the new stone's frame.
+        frames: codes of the four slots (`joining.frame`), seen in the new stone's frame.
         where: the host's choice.
     """
     a, b, c, d = frames

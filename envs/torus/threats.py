@@ -12,6 +12,7 @@ from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, Operator
+from cellgames.envs.stones.joining import frame
 from cellgames.envs.stones.stone_tensors import threads_for
 
 from . import rules
@@ -44,7 +45,7 @@ def _closed(codes: Tensor, colour: Tensor) -> Tensor:
     near, shift, _ = neighbour_codes(isqrt(codes.shape[1] // 2), codes.device)
     around = [codes[:, cells] + turn for cells, turn in zip(near.unbind(0), shift.unbind(0), strict=True)]
     slots = zip(around[0::2], around[1::2], strict=True)
-    frames = [rules.frame(octagon, square, colour[:, None], torch.where) for octagon, square in slots]
+    frames = [frame(octagon, square, colour[:, None], torch.where) for octagon, square in slots]
     return torch.where(codes == 0, torch.stack(rules.closed(frames, torch.where)), 0)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cellgames.envs.stones.joining import choose
 from cellgames.utils.errors import InputError
 
 from . import rules
@@ -58,7 +59,7 @@ def winning_class(path: Sequence[Step]) -> PathName:
 
 
 def _wins(right: int, down: int, winner: int) -> bool:
-    return bool(rules.goal(right, down, winner + 1, rules.choose))
+    return bool(rules.goal(right, down, winner + 1, choose))
 
 
 def winning_path(cells: Cells, *, size: int, winner: int) -> list[Step]:

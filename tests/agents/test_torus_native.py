@@ -30,7 +30,8 @@ from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.native import without_native
-from cellgames.envs.torus import Torus, filling, rules
+from cellgames.envs.stones.joining import COLOUR
+from cellgames.envs.torus import Torus, filling
 
 
 @cache
@@ -51,7 +52,7 @@ def test_winners_of_random_games_are_the_same(size: int) -> None:
     for plies in (0, size, size * size // 2, size * size, 2 * size * size - 3):
         state = positions(size, plies)
         lots = torch.randint(filling.LOTS, state.codes.shape, generator=generator(size), dtype=torch.int32)
-        stones, player = state.codes & rules.COLOUR, state.current_player
+        stones, player = state.codes & COLOUR, state.current_player
         native = filling.winners(stones, player, lots)
         assert torch.equal(native, filling.winners.reference(stones, player, lots))
 

@@ -213,7 +213,6 @@ def test_modules_state_their_names_once() -> None:
         "envs.registry",
         "envs.stones.joining",
         "envs.connection.rules",
-        "envs.torus.rules",
         "envs.torus.filling",
     }
     passing |= {"lab.life.score_flows", "training.maskable.sb3_import"}
