@@ -7,7 +7,6 @@ step in memory that it shares with NumPy; `BatchOfOne` serves every game, and ma
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Self
@@ -154,7 +153,6 @@ class NativeSolo(BatchOfOne):
         for field, value in zip(own, fields, strict=True):
             field[:] = value
         self._state = type(state)(*map(torch.from_numpy, own))
-        self._own = {field.name: array for field, array in zip(dataclasses.fields(state), own, strict=True)}
         self._common = own[1:7]  # the fields of every state but for the seed
         self._mask = legal.numpy(force=True).copy()
         self._given, self._ended = np.zeros((1, *self._game.info.action_shape), np.int64), np.zeros(2, np.bool_)
@@ -210,6 +208,7 @@ class NativeSolo(BatchOfOne):
 
     @override
     def copy(self) -> Self:
-        twin: Self = super().copy()
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
         twin._share(self._state, torch.from_numpy(self._mask))
         return twin

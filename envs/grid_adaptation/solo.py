@@ -32,6 +32,7 @@ class GridSolo(NativeSolo):
     @override
     def _share(self, state: State, legal: Tensor) -> None:
         super()._share(state, legal)
+        self._own = {name: field.numpy() for name, field in vars(self._state).items()}
         game, native = self._game, library(state.device)
         assert native is not None
         boards, shape = torch.from_numpy(self._own["planes"]).unbind(1), game.info.observation.shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,12 @@ class TalkSolo(GridSolo):
     @override
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._talk, self.state())
+
+    @override
+    def copy(self) -> Self:
+        twin = super().copy()
+        twin._said, twin._heard = self._said.copy(), self._heard.copy()
+        return twin
 
     @property
     def talking(self) -> bool:
