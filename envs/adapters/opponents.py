@@ -111,23 +111,17 @@ def _as_opponent(game: Game, given: Any) -> Opponent:
     if isinstance(given, str) or any(hasattr(given, method) for method in ("act", "act_on_state")):
         made: Opponent = resolve(_OF_AGENT)(given, game)
         return made
-    raise ValueError(
-        f"{game.id}: expected an agent, its name such as 'greedy', an opponent with start and pick, or a list of them, "
-        f"got {shown(given)}"
-    )
+    expected = "an agent, its name such as 'greedy', an opponent with start and pick, or a list of them"
+    raise ValueError(f"{game.id}: expected {expected}, got {shown(given)}")
 
 
 def as_bounds(game: Game, count: int, weights: Sequence[float] | None) -> Tensor:
     """float64 [count], rising to 1: which of the opponents a number from 0 to 1 means."""
-    parts = (
-        torch.ones(count, dtype=torch.float32, device="cpu").double()
-        if weights is None
-        else torch.tensor(list(weights), dtype=torch.float64, device="cpu")
-    )
+    given = [1.0] * count if weights is None else list(weights)
+    parts = torch.tensor(given, dtype=torch.float64, device="cpu")
     if parts.shape != (count,) or not parts.isfinite().all() or parts.min() < 0 or parts.sum() <= 0:
-        raise ValueError(
-            f"{game.id}: expected {count} weights, one for each opponent, none negative and not all 0; got {weights}"
-        )
+        expected = f"{count} weights, one for each opponent, none negative and not all 0"
+        raise ValueError(f"{game.id}: expected {expected}; got {weights}")
     upto = parts.cumsum(0)
     return upto / upto[-1]
 
@@ -141,7 +135,5 @@ def as_seat(game: Game, seat: int | str) -> int:
         return players.index(seat)
     if isinstance(seat, int) and not isinstance(seat, bool) and 0 <= seat < len(players):
         return seat
-    raise ValueError(
-        f"{game.id}: expected a seat from 0 to {len(players) - 1}, one of {', '.join(players)}, or 'random'; "
-        f"got {shown(seat)}"
-    )
+    expected = f"a seat from 0 to {len(players) - 1}, one of {', '.join(players)}, or 'random'"
+    raise ValueError(f"{game.id}: expected {expected}; got {shown(seat)}")

@@ -208,10 +208,8 @@ class SeatVector(Generic[S]):
         else:
             seeds = seed.to(self.device) if isinstance(seed, Tensor) else chance.seeds(seed, self.num_envs, self.device)
             if seeds.shape != self._each.shape or seeds.dtype != torch.int64:
-                raise ValueError(
-                    f"{self.game.id}: expected int64 seeds [B] = [{self.num_envs}], "
-                    f"got {seeds.dtype} {list(seeds.shape)}"
-                )
+                got = f"{seeds.dtype} {list(seeds.shape)}"
+                raise ValueError(f"{self.game.id}: expected int64 seeds [B] = [{self.num_envs}], got {got}")
             self._generator.manual_seed(int(chance.draw(seeds[0], _GENERATOR, torch.zeros_like(seeds[0]))))
             self._starts.seed(seeds)
         self._state: S = self._starts.new(seeds)
@@ -227,10 +225,8 @@ class SeatVector(Generic[S]):
             self._state = self._starts.restart(self._state, done)
             self._to_first_turns(done, given)
             done = self._state.done
-        raise RuntimeError(
-            f"{self.game.id}: {PATIENCE} games in a row ended before the first turn of the seat {self._fixed_seat}; "
-            "does this seat ever act?"
-        )
+        ended = f"{PATIENCE} games in a row ended before the first turn of the seat {self._fixed_seat}"
+        raise RuntimeError(f"{self.game.id}: {ended}; does this seat ever act?")
 
     def _to_first_turns(self, fresh: Tensor, given: tuple[Tensor, S] | None) -> None:
         """Go on from new games, bool [B], to the learner's first turn, or to their end."""
@@ -374,18 +370,14 @@ class SeatVector(Generic[S]):
         """
         kind, num_envs = type(self._state), len(saved["player"])
         if type(saved["state"]) is not kind or saved["who"].shape != self._seating.seats.shape:
-            raise ValueError(
-                f"{self.game.id}: expected {kind.__name__} in {self.num_envs} envs, "
-                f"got {type(saved['state']).__name__} in {num_envs}"
-            )
+            got = f"{type(saved['state']).__name__} in {num_envs}"
+            raise ValueError(f"{self.game.id}: expected {kind.__name__} in {self.num_envs} envs, got {got}")
         shapes = [field.shape for field in self._state.tensors()], [field.shape for field in saved["state"].tensors()]
         if shapes[0] != shapes[1]:
             raise ValueError(f"{self.game.id}: the saved games have other parameters than {self.game!r}")
         if int(saved["who"].max()) >= len(self.opponents):
-            raise ValueError(
-                f"{self.game.id}: the saved games know {int(saved['who'].max()) + 1} opponents, "
-                f"here are {len(self.opponents)}; set those that `opponents` were when they were saved"
-            )
+            known = f"the saved games know {int(saved['who'].max()) + 1} opponents, here are {len(self.opponents)}"
+            raise ValueError(f"{self.game.id}: {known}; set those that `opponents` were when they were saved")
         self._state = saved["state"].to(self.device).clone()
         self._generator.set_state(saved["generator"].cpu())
         self._starts.generator.set_state(saved["sampler"].cpu())

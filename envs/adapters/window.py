@@ -38,9 +38,8 @@ class Window:
             import PIL  # noqa: F401
             import pygame
         except ImportError as error:
-            raise ImportError(
-                'render_mode="human" needs pygame-ce and Pillow: pip install "cellgames[human]"'
-            ) from error
+            needed = 'pygame-ce and Pillow: pip install "cellgames[human]"'
+            raise ImportError(f'render_mode="human" needs {needed}') from error
         self._title = title
         self._pygame = pygame
         self._clock: Any = pygame.time.Clock()

@@ -116,10 +116,8 @@ class Grid:
 
     def _check(self, boards: Tensor) -> Tensor:
         if boards.dtype != torch.int64 or boards.ndim < 3 or tuple(boards.shape[-3:-1]) != self.shape:
-            raise ValueError(
-                f"bitboards of {self.rows} x {self.cols} are int64 [..., {self.shape[0]}, {self.shape[1]}, B], got "
-                f"{boards.dtype} {list(boards.shape)}"
-            )
+            kind = f"int64 [..., {self.shape[0]}, {self.shape[1]}, B], got {boards.dtype} {list(boards.shape)}"
+            raise ValueError(f"bitboards of {self.rows} x {self.cols} are {kind}")
         return boards
 
     def rolled(self, boards: Tensor, rows: int, cols: int) -> Tensor:

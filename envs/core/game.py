@@ -392,9 +392,8 @@ class Game(ABC, Generic[S]):
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
             same = False
         if not same:
-            raise GameError(
-                self.id, f"expected a position such as {shown(self.state_to_string(state), 150)}, got {shown(text)}"
-            ) from None
+            example = shown(self.state_to_string(state), 150)
+            raise GameError(self.id, f"expected a position such as {example}, got {shown(text)}") from None
         return state.replace(**fields)
 
     # --- pictures, and text for a terminal ------------------------------------------------------------------------

@@ -172,11 +172,8 @@ def to_positions(game: Game[S], positions: Given) -> S:
     elif isinstance(lines, Sequence) and lines and all(isinstance(line, str) for line in lines):
         state = type(example).cat([game.string_to_state(line) for line in lines])
     else:
-        raise GameError(
-            game.id,
-            "expected a position as a line of text, as game.state_to_string writes it, several of them, or a state; "
-            f"got {shown(positions)}",
-        )
+        expected = "a position as a line of text, as game.state_to_string writes it, several of them, or a state"
+        raise GameError(game.id, f"expected {expected}; got {shown(positions)}")
     if len(over := state.done.nonzero()):
         line = game.state_to_string(state[int(over[0])])
         raise GameError(game.id, f"expected a position to play on from, got a game that is over: {line!r}")
@@ -193,11 +190,8 @@ def positions_by_env(game: Game[S], position: Any, num_envs: int) -> tuple[Tenso
     """
     lines = [position] * num_envs if position is None or isinstance(position, str) else position
     if not isinstance(lines, Sequence) or len(lines) != num_envs:
-        raise GameError(
-            game.id,
-            "expected a position as a line of text, as game.state_to_string writes it, or one for each of "
-            f"{num_envs} envs; got {shown(position)}",
-        )
+        expected = f"a line of text, as game.state_to_string writes it, or one for each of {num_envs} envs"
+        raise GameError(game.id, f"expected a position as {expected}; got {shown(position)}")
     env_ids = [env_id for env_id, line in enumerate(lines) if line is not None]
     if not env_ids:
         return None

@@ -299,11 +299,8 @@ class GridAdaptation(Game[GridState]):
         """Return the action of a text by `action_to_string`."""
         action = notation.string_to_action(text, self.info.action_nvec)
         if action is None:
-            raise GameError(
-                self.id,
-                f"expected an action such as r0c0, r0c0,r1c2,r3c4+r2c2/flip:100/buy or none/vote:1 on a "
-                f"board of {self.size} x {self.size}, got {shown(text)}",
-            )
+            expected = "an action such as r0c0, r0c0,r1c2,r3c4+r2c2/flip:100/buy or none/vote:1"
+            raise GameError(self.id, f"expected {expected} on a board of {self.size} x {self.size}, got {shown(text)}")
         return action
 
     @override

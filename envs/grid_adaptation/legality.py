@@ -99,11 +99,9 @@ def reason(game: GridAdaptation, state: GridState, seat: int, component: int, ch
         return f"in the voting step there is no {name}"
     if component == FLIP:
         rounds = ", ".join(str(flips) for flips in game.flip_rounds if flips <= game.rounds)
-        return (
-            f"a digit may be flipped in rounds {rounds} only, this is {number}"
-            if rounds
-            else "no digit is ever flipped"
-        )
+        if not rounds:
+            return "no digit is ever flipped"
+        return f"a digit may be flipped in rounds {rounds} only, this is {number}"
     cost = int(rules.price(state.bought[0, seat]))
     if component == BUY:
         return f"an extra tile costs {cost} garnets, the player has {int(state.garnets[0, seat])}"

@@ -88,10 +88,8 @@ def status() -> NativeStatus:
 def pointer(tensor: Tensor, dtype: torch.dtype) -> int:
     """Return the address of a tensor's numbers; a `ValueError` unless it is contiguous, on the CPU and of the dtype."""
     if tensor.dtype != dtype or tensor.device.type != "cpu" or not tensor.is_contiguous():
-        raise ValueError(
-            f"expected a contiguous {dtype} tensor on the CPU, "
-            f"got {tensor.dtype} on {tensor.device} with strides {tensor.stride()}"
-        )
+        got = f"{tensor.dtype} on {tensor.device} with strides {tensor.stride()}"
+        raise ValueError(f"expected a contiguous {dtype} tensor on the CPU, got {got}")
     return tensor.data_ptr()
 
 

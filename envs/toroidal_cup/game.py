@@ -310,12 +310,9 @@ class ToroidalCup(Game[CupState]):
         placed = notation.string_to_placement(text)
         action = None if placed is None else self.lattice.action(*placed)
         if action is None:
-            last = self.action_to_string(self.lattice.actions - 1)
-            raise GameError(
-                self.id,
-                f"expected a placement from {self.action_to_string(0)} to {last}, every {self.stride} rows "
-                f"and columns of the band, got {shown(text)}",
-            )
+            first, last = map(self.action_to_string, (0, self.lattice.actions - 1))
+            expected = f"a placement from {first} to {last}, every {self.stride} rows and columns of the band"
+            raise GameError(self.id, f"expected {expected}, got {shown(text)}")
         return action
 
     @override
@@ -363,11 +360,8 @@ class ToroidalCup(Game[CupState]):
             raise GameError(self.id, f"expected every cell in the band of its team, got {shown(text)}")
         for seat, names in enumerate(position.queues):
             if not placement.always_room(self.lattice, PLACEABLE[position.pattern].stamps, bands[seat], names):
-                raise GameError(
-                    self.id,
-                    f"expected an arrangement that leaves room for all shapes of "
-                    f"{self.info.players[seat]}, got {shown(text)}",
-                )
+                expected = f"an arrangement that leaves room for all shapes of {self.info.players[seat]}"
+                raise GameError(self.id, f"expected {expected}, got {shown(text)}")
         state = state.replace(scores=bands.sum((1, 2))[None].to(state.scores.dtype))
         if left:
             return state
@@ -379,19 +373,14 @@ class ToroidalCup(Game[CupState]):
         position = notation.string_to_position(text, self.rows, self.cols)
         if position is None or position.pattern not in self.patterns or len(position.queues) != self.teams:
             raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")
-        known = PLACEABLE[position.pattern].stamps
-        left = len(position.queues[0])
+        known, left, most = PLACEABLE[position.pattern].stamps, len(position.queues[0]), self.info.max_turns
+        expected = ""
         if any(len(names) != left or not set(names) <= set(known) for names in position.queues):
-            raise GameError(
-                self.id,
-                f"expected a position with equally many shapes to come for all teams, all of them "
-                f"{' or '.join(known)}, got {shown(text)}",
-            )
-        if position.turn + left > self.info.max_turns:
-            raise GameError(
-                self.id,
-                f"expected a position of {self.info.max_turns} steps at most, played or to come, got {shown(text)}",
-            )
+            expected = f"with equally many shapes to come for all teams, all of them {' or '.join(known)}"
+        elif position.turn + left > most:
+            expected = f"of {most} steps at most, played or to come"
+        if expected:
+            raise GameError(self.id, f"expected a position {expected}, got {shown(text)}")
         return position
 
     @override
