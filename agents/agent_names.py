@@ -102,9 +102,7 @@ def own_name(agent: AnyAgent) -> str:
 def by_name(agents: Agents) -> dict[str, str | AnyAgent]:
     """Return specs and agents by the names that they have in records, in the given order.
 
-    Raises:
-        ValueError: a name that `split_name` refuses, two agents of one name, one object under two names, or a name that
-            cannot be printed.
+    A `ValueError` names one that `split_name` refuses or that cannot be printed, or what two agents or two names share.
     """
     if isinstance(agents, Mapping):
         pairs = list(agents.items())

@@ -64,11 +64,7 @@ class AgentSpec:
         return None if self.weights is None else ids_with_weights(self.weights)
 
     def make(self, text: str | None) -> AnyAgent:
-        """Return a new agent of the text that follows its name and a colon, None without a colon.
-
-        Raises:
-            ValueError: `text` is not what `usage` says.
-        """
+        """Return a new agent of the text after the name and a colon, or None; a `ValueError` for another text."""
         arguments = self._arguments(text)
         if self.by_game:
             return by_game(self.name, *arguments, default=self.default, at_once=self.at_once)
@@ -155,7 +151,7 @@ AGENTS: dict[str, AgentSpec] = {
         AgentSpec(
             "trained",
             "the trained agent of the package: a network that learned by self-play, or evolved designs",
-            f"{_HERE}.networks.trained:trained",
+            f"{_HERE}.networks.saved:trained",
             weights=WEIGHTS,
         ),
         AgentSpec(

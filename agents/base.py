@@ -187,11 +187,7 @@ class ByGame(BaseAgent):
         self._agent: AnyAgent | None = None
 
     def playing(self, game: Game) -> AnyAgent:
-        """Return the agent that plays the game; the same one until another game is asked for.
-
-        Raises:
-            ValueError: no agent of this name plays the game.
-        """
+        """Return the agent that plays the game, always the same one; a `ValueError` if none of this name does."""
         if self._agent is None or game != self._game:
             self._agent = self._make(game)
             self._agent.name, self._game = self.name, game
@@ -278,11 +274,7 @@ def is_memoryless(agent: AnyAgent, game: Game) -> bool:
 
 
 def takes_states(agent: AnyAgent, game: Game) -> bool:
-    """Return True if the agent is asked by `act_on_state`, else it is asked by `act`.
-
-    Raises:
-        ValueError: neither method serves in this game.
-    """
+    """Return True if the agent is asked by `act_on_state`, else by `act`; a `ValueError` if by neither."""
     info, agent = game.info, acting(agent, game)
     searches = _has(agent, "act_on_state")
     if searches and info.perfect_information:

@@ -59,15 +59,10 @@ def identities(
 
 
 def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
-    """Return a text that tells an agent from others that have had its name.
+    """Return a text without spaces that tells an agent from others that have had its name, "" if that is unknown.
 
-    Args:
-        agent: a text that `agents.load` takes, of which a name does not matter, or an agent. One that has a text
-            `identity` of its own says itself.
-        game: game that it plays; `trained` and `gumbel` have other weights in every one.
-
-    Returns:
-        A text without spaces; "" where nothing can be found out.
+    The agent may be a text that `agents.load` takes, of which a name does not matter; one that has a text `identity` of
+    its own says itself. In each game `trained` and `gumbel` have other weights.
     """
     if isinstance(agent, str):
         return _of_spec(split_name(agent)[1], game)
@@ -108,7 +103,7 @@ def _of_spec(spec: str, game: Game | None) -> str:
 def _of_shipped(game: Game | None, folder: Path | None) -> str:
     if game is None:
         return ""
-    from cellgames.agents.networks.trained import shipped
+    from cellgames.agents.networks.saved import shipped
 
     try:
         return _of_file(shipped(game, folder))

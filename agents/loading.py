@@ -85,7 +85,7 @@ def _load_file(file: AgentFile) -> AnyAgent:
         from cellgames.agents.networks.sb3_agent import from_model_file
 
         return from_model_file(file.path, sample=bool(file.after))
-    from cellgames.agents.networks.trained import from_file
+    from cellgames.agents.networks.saved import from_file
 
     return from_file(file.path)
 

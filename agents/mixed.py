@@ -25,11 +25,7 @@ from .playouts.random_agent import has_compound_turns, random_actions
 
 
 def mixed(text: str) -> ByGame:
-    """Return the agent of `mixed:TEXT`; the text is the share, a colon and the spec of another agent.
-
-    Raises:
-        ValueError: a share that is no number between 0 and 1, or no agent after it.
-    """
+    """Return the agent of `mixed:TEXT`: a share between 0 and 1, a colon and the spec of another agent."""
     share, _, spec = text.partition(":")
     if re.fullmatch(r"0?\.\d{1,6}", share) is None or not spec:
         raise InputError("mixed:SHARE:AGENT", "a share of random moves and an agent, such as 0.3:greedy", shown(text))

@@ -32,11 +32,7 @@ class TimeControl:
 
     @classmethod
     def parse(cls, clock: str | None, move_time: float | None = None) -> TimeControl | None:
-        """Return the limits of a clock such as `60+0.5` or `60`, and of a time a move; None without either.
-
-        Raises:
-            ValueError: another text, or a budget of 0.
-        """
+        """Return the limits of a clock such as `60+0.5` or `60`, and of a time a move; None without either."""
         if clock is None and move_time is None:
             return None
         budget, increment = math.inf, 0.0

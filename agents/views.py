@@ -50,14 +50,7 @@ class View:
 
 
 class Views(Sequence[View]):
-    """Games that wait for seats, of which a view is made when it is asked for; many agents need none.
-
-    Args:
-        game: the rules.
-        state: `L` games.
-        players: int64 [L], the seats to act.
-        mask: bool [L, A], of these seats.
-    """
+    """Views of `L` games that wait for seats, int64 [L], with masks bool [L, A]; each is made when it is asked for."""
 
     def __init__(self, game: Game, state: State, players: Tensor, mask: Tensor) -> None:
         self.game, self.state, self.players, self.mask = game, state, players, mask

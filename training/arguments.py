@@ -293,11 +293,7 @@ def all_options() -> dict[str, dict[str, Option]]:
 
 
 def arguments_of(data: Mapping[str, Any]) -> Arguments:
-    """Return the arguments that `Arguments.to_data` made the data of.
-
-    Raises:
-        ValueError: a value that makes no sense.
-    """
+    """Return the arguments that `Arguments.to_data` made the data of, or raise a `ValueError`."""
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
     kind = ALGORITHMS[values.pop("algorithm")].arguments
     return kind(**values)

@@ -55,11 +55,7 @@ class ClothOpening:
 
 
 def read_openings(path: Path) -> tuple[ClothOfGold, tuple[ClothOpening, ...]]:
-    """Return the game for which a champion was made, and its designs.
-
-    Raises:
-        ValueError: no such file, or not a champion's of Cloth of Gold; the message names what is wrong.
-    """
+    """Return the game for which a champion was made, and its designs; a `ValueError` names faults of the file."""
     name, parameters, designs = read_champion_data(path)
     if name != ClothOfGold.id:
         raise InputError(path, f"a champion of {ClothOfGold.id}", f"one of {name}")
@@ -85,11 +81,7 @@ def _opening(where: str, game: ClothOfGold, data: Any) -> ClothOpening:
 
 
 def shipped_openings(parameters: Mapping[str, Any]) -> Path:
-    """Return the file of the package that was made for a world of this size and rounds of this length.
-
-    Raises:
-        ValueError: the package has none.
-    """
+    """Return the file of the package for a world of this size and rounds of this length; a `ValueError` without one."""
     same = ("height", "width", "generations")
     for path in sorted(CHAMPIONS.glob("*.json")):
         if all(read_champion_data(path)[1].get(name) == parameters.get(name) for name in same):

@@ -203,13 +203,8 @@ class ClothEvaluator(ClothGreedy):
     """An agent that plays the turn that leads to the position of the highest value, or to the best end of the game.
 
     The player who places last so evaluates what the round has made of its turn, the other one what the opponent will
-    find.
-
-    Args:
-        network: evaluates positions.
-        candidates: turns of shapes, half of them at the edge of one's own territory, as `greedy` tries them.
-        considered: those that `greedy` would like best, which the network evaluates.
-        name: as in `Agent`.
+    find. Of the candidates, turns as `greedy` tries them, the network evaluates those `considered` that `greedy` would
+    like best.
     """
 
     def __init__(

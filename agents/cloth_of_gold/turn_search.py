@@ -20,7 +20,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds, must_start
-from cellgames.agents.networks.trained import search_network
+from cellgames.agents.networks.saved import search_network
 from cellgames.agents.search.evaluators import Evaluation
 from cellgames.agents.search.gumbel import GumbelSearch
 from cellgames.agents.search.tree_search import Search, SearchResult

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .greedy import ConnectionGreedy as ConnectionGreedy
     from .network import ConnectionNetwork as ConnectionNetwork
     from .perfect import ConnectionPerfect as ConnectionPerfect
-    from .proof_search import ConnectionSearch as ConnectionSearch
+    from .perfect import ConnectionSearch as ConnectionSearch
     from .solving import Progress as Progress
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -56,13 +56,9 @@ _LOCK = Lock()  # solvers keep a table
 
 
 def solved(state: Any, asked: Tensor, solver: Callable[[], Any], nodes: int) -> tuple[Tensor, Tensor]:
-    """Return the winners of positions and winning moves, int64 [L] both: see `GamePlugin.search`.
+    """Return the winners of positions that go on, and winning moves, int64 [L] both: see `GamePlugin.search`.
 
-    Args:
-        state: positions that go on.
-        asked: bool [L], the positions to solve; the others are left open, and all of them without native code.
-        solver: makes the solver of the game, or gives the one that there is; see its `solve_each`.
-        nodes: searched at most for each position.
+    Those of `asked`, bool [L], are searched by `nodes` each; the others, and all without native code, are left open.
     """
     value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
     rows = asked.nonzero().squeeze(1)
@@ -77,15 +73,9 @@ _TABLE_FORMAT = "cellgames torus table 1"
 
 
 def table_file(path: Path, kind: Mapping[str, object], entries: int, entry_bytes: int) -> NDArray[np.uint8]:
-    """Return the table of a file as bytes; make a missing file with room for `entries` entries.
+    """Return the table of a file as bytes; make a missing file with room for `entries` entries, a power of two.
 
-    A file that is there keeps its size.
-
-    Args:
-        path: path of the file.
-        kind: the board and whatever else the entries depend on.
-        entries: a power of two.
-        entry_bytes: bytes of each entry.
+    A file that is there keeps its size. The kind has the board and whatever else the entries depend on.
 
     Raises:
         ValueError: the file is no table of this kind, or another process uses it.
@@ -132,9 +122,8 @@ def _lock(path: Path) -> None:
 def proof_moves(write: Callable[[int, int, int], int]) -> bytes:
     """Return the winner's moves in a proof, for `proof_checker`; Ctrl-C stops the search.
 
-    Args:
-        write: called in a thread with the addresses of a flag that stops it, the most moves there is room for, and that
-            of the room; it returns the number of moves.
+    In a thread, `write` gets the addresses of a flag that stops it and of room for moves, and the most that fit in
+    between; it returns the number of moves.
     """
     room, stop = 1 << 22, torch.zeros(1, dtype=torch.int32, device="cpu")
     while True:

@@ -89,12 +89,7 @@ class History:
 
 
 def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
-    """Return the flip, int64 [X, P] as in actions, that would have earned most in a round; 0 if none earned more.
-
-    Args:
-        sequence: int64 [X, P].
-        public: int64 [X, 8], what each sequence earned.
-    """
+    """Return the flip, int64 [X, P] as in actions, that would have earned most by `public`, [X, 8]; 0 if none did."""
     turned = torch.stack([sequence ^ change for change in (0, 1, 2, 4)], 2)
     return public.gather(1, turned.flatten(1)).view_as(turned).argmax(2)
 

@@ -215,11 +215,7 @@ _BALLOT = chance.USER + 30
 class GridPlayer(GameAgent[GridAdaptation]):
     """A base class of agents for Grid Adaptation: it votes at random, and `choose` decides in rounds.
 
-    In steps that an extension of the game adds it does nothing.
-
-    Args:
-        name: as in `Agent`.
-        guesses: number of guesses at what the others do in a round, to plan against.
+    In steps that an extension of the game adds it does nothing. It plans against guesses at what the others do.
     """
 
     plays = GridAdaptation
@@ -262,14 +258,9 @@ class GridPlayer(GameAgent[GridAdaptation]):
         return actions
 
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
-        """Return actions without votes, int64 [L, 7], in one round of each game.
+        """Return actions without votes, int64 [L, 7], in the same round of each game, from the views of seats, [L].
 
-        Args:
-            view: views of the players, all in the same round.
-            players: int64 [L], the seats that see it.
-            env_ids: int64 [L].
-            seeds: int64 [L], for what is to depend on a row alone.
-            generator: may be consumed.
+        What is to depend on a row alone uses its seed, int64 [L]; the generator may be consumed, too.
         """
         raise NotImplementedError
 

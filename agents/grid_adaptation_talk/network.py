@@ -1,4 +1,4 @@
-"""The network for Grid Adaptation with talk: that of the base game, and layers that listen to words and say them.
+"""The network for Grid Adaptation with talk, with layers that listen to words and say them, and silent agents.
 
 Letters: `L` rows, `N` spaces of the board, `S` places of a player's history of words (see the game's `words`),
 `W` words and silence, `C` channels.
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import override
 
+from cellgames.agents.base import AnyAgent, GameAgent
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
 from cellgames.agents.grid_adaptation.network import GridNetwork
 from cellgames.agents.networks.blocks import head
@@ -87,3 +88,29 @@ class Conversing(nn.Module):
         aim: Tensor = self.aim(spaces.softmax(1)).repeat(1, self.places)
         logits: Tensor = self.words(torch.cat((summary, heard), 1))
         return logits + aim
+
+
+class SilentAgent(GameAgent[GridAdaptationTalk]):
+    """An agent that plays as another one, which sees observations, does in the game without talk."""
+
+    plays = GridAdaptationTalk
+
+    def __init__(self, name: str, agent: AnyAgent) -> None:
+        super().__init__(name)
+        self._agent = agent
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        super().start(game, players, env_ids)
+        self._agent.start(self.game.base, players, env_ids)
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose actions, int64 [L, K]: in talk steps silence, else those of the other agent."""
+        game, first = self.game, num_planes(self.game.players)
+        nothing = [game.fallback(part, None) for part in range(len(game.info.action_nvec))]
+        actions = torch.tensor(nothing, device=observation.device).repeat(len(observation), 1)
+        if len(rows := (observation[:, first, 0, 0] == 0).nonzero().squeeze(1)):
+            mask = action_mask[rows, : game.base.info.num_actions]
+            chosen = self._agent.act(observation[rows, :first], mask, env_ids[rows], generator)  # type: ignore[union-attr]  # see above
+            actions[rows, : chosen.shape[1]] = chosen
+        return actions

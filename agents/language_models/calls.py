@@ -57,11 +57,7 @@ class Spending:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Hold a place among the calls while one is under way.
-
-        Raises:
-            RunStopped: a limit is reached.
-        """
+        """Hold a place among the calls while one is under way; raise `RunStopped` if a limit is reached."""
         with self._lock:
             calls, tokens = self.calls + self.kept_calls + self._under_way, self.tokens + self.kept_tokens
             if self.max_calls is not None and calls >= self.max_calls:
@@ -124,11 +120,7 @@ def key_of(request: Mapping[str, Any]) -> str:
 
 
 class KeptAnswers:
-    """Answers by the keys of their requests; a request that is under way is not sent a second time.
-
-    Args:
-        folder: folder of the run; None keeps answers in memory only.
-    """
+    """Answers by the keys of requests, in the folder of a run if there is one; none is asked for twice at a time."""
 
     def __init__(self, folder: Path | None) -> None:
         self._path = None if folder is None else folder / ANSWERS

@@ -141,7 +141,11 @@ class ChatServer:
         if response.status_code != 200:
             raise self._refusal(response, bytes(content))
         try:
-            text, usage = _read_completion(json.loads(content))
+            data = json.loads(content)
+            text, usage = data["choices"][0]["message"]["content"], data.get("usage")
+            text = "" if text is None else text  # a refusal, or thoughts only
+            if not isinstance(text, str):
+                raise TypeError
         except (KeyError, IndexError, RecursionError, TypeError, ValueError):
             raise _PassingError(f"expected a chat completion, got {self._safe(shown(bytes(content[:200])))}") from None
         return self._hidden(text[:_MOST_TEXT]), _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")
@@ -169,17 +173,6 @@ class ChatServer:
 
     def _safe(self, text: str) -> str:
         return clipped(self._hidden(text[:10_000]), 200)
-
-
-def _read_completion(data: Any) -> tuple[str, object]:
-    """Return the text of a completion and its `usage`; raise an error of another kind for a malformed completion."""
-    message = data["choices"][0]["message"]
-    text = message["content"]
-    if text is None and "content" in message:
-        text = ""  # a refusal, or thoughts only
-    if not isinstance(text, str):
-        raise TypeError
-    return text, data.get("usage")
 
 
 def _tokens(usage: object, name: str) -> int | None:

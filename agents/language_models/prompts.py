@@ -70,11 +70,7 @@ def question(view: View, *, hidden: bool = False) -> str:
 
 
 def read_answer(text: str, view: View, *, hidden: bool = False) -> list[int]:
-    """Return the action that an answer names, a choice for each component; `hidden` names no move as an example.
-
-    Raises:
-        MoveError: the last line is no `MOVE: NAME`, or the move is not legal.
-    """
+    """Return the action in the last line of an answer, a choice for each component, or raise a `MoveError`."""
     last = text.strip().rpartition("\n")[2].strip()
     if (match := _LINE.fullmatch(last)) is None:
         raise MoveError(f"expected a last line such as MOVE: {_example(view, hidden)}, got {shown(last)}")
@@ -82,11 +78,7 @@ def read_answer(text: str, view: View, *, hidden: bool = False) -> list[int]:
 
 
 def read_move(name: str, view: View) -> list[int]:
-    """Return the action with this name, a choice for each component.
-
-    Raises:
-        MoveError: no action has this name, or it is illegal.
-    """
+    """Return the legal action with this name, a choice for each component, or raise a `MoveError`."""
     game = view.game
     try:
         choices = game.info.unravel_action(game.string_to_action(name))

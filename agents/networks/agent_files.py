@@ -47,11 +47,7 @@ def to_text(game: str, parameters: Mapping[str, Any], designs: Sequence[Mapping[
 
 
 def read_champion_data(path: Path) -> tuple[str, dict[str, Any], list[Any]]:
-    """Return the game, its parameters and the designs of a file, at least one.
-
-    Raises:
-        ValueError: no such file, or no champion's; the message names what is wrong.
-    """
+    """Return the game, its parameters and the designs of a file, at least one; a `ValueError` names its faults."""
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -85,16 +81,10 @@ SEARCH_WEIGHTS = WEIGHTS / "search"
 
 
 def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
-    """Return the ids of the games that the weights in a folder play, in the order of lists.
+    """Return the ids of the games that the weights in a folder play, in the order of lists; needs the extra `trained`.
 
-    Those of `WEIGHTS` also play games that extend one that they serve (`GamePlugin.search`). With them come the games
-    whose plugins list another agent as `trained`.
-
-    Args:
-        folder: `WEIGHTS`, the default, or `SEARCH_WEIGHTS`.
-
-    Raises:
-        ImportError: the extra `trained` is missing.
+    Those of `WEIGHTS`, the default, also play games that extend one that they serve (`GamePlugin.search`). With them
+    come the games whose plugins list another agent as `trained`.
     """
     learned = _learned(WEIGHTS if folder is None else folder)
 

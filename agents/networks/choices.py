@@ -90,11 +90,7 @@ class Choices:
         return found
 
     def probabilities(self) -> Tensor:
-        """Return the probabilities of actions of one component: float [L, A].
-
-        Raises:
-            ValueError: the action has several.
-        """
+        """Return the probabilities of actions, float [L, A]; a `ValueError` if they have several components."""
         if len(self._parts) > 1:
             raise InputError("action", "one component", len(self._parts), "evaluate_actions() takes several")
         return self._logits(0, self._masks[0].new_empty((len(self._masks[0]), 0), dtype=torch.int64)).softmax(1)

@@ -1,26 +1,42 @@
-"""Networks as files: weights as safetensors, and with them what they are for and where they come from."""
+"""Networks as files, weights as safetensors and what they are for, and agents from files, shipped or your own."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
+from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.envs import registry
 from cellgames.envs.core import Game
+from cellgames.envs.registry import REGISTRY, plugin_of
+from cellgames.envs.registry import make as make_game
+from cellgames.plugins import resolve
 from cellgames.utils.errors import InputError
 from cellgames.utils.extras import install
 from cellgames.utils.files import write_atomic
 from cellgames.utils.foreign_text import MOST_SHOWN, clipped, shown
 from cellgames.utils.version import __version__
 
-from .networks import Network, Size, make_network
+from .agent_files import (
+    SEARCH_WEIGHTS,
+    WEIGHTS,
+    WEIGHTS_FILE,
+    differences,
+    ids_with_weights,
+    in_folder,
+    serves,
+    serves_in,
+)
+from .networks import Network, NetworkAgent, Size, make_network
 
 FORMAT = 1
 """Of the text beside the weights; raised when older files can no longer be read."""
@@ -164,3 +180,151 @@ def check_installed() -> Any:
     except ImportError as error:
         raise ImportError(f"weights need safetensors: {install('trained')} ({error})") from error
     return safetensors
+
+
+_NEAR = 0.5  # so that no stored line of moves beats the agent again and again; it costs no strength
+
+
+class WeightsAgent(ByGame):
+    """An agent that plays by the network in a file, on the device of the games.
+
+    The file and the network's shapes are known when there is a game. Where no file serves the game, but one serves the
+    game that it extends, that network may play (`GamePlugin.search`). A game whose plugin lists an agent under this
+    name has that agent, and no weights.
+
+    Its argument `find` returns the file for a game; it raises a `ValueError` without one.
+    """
+
+    def __init__(self, name: str, find: Callable[[Game], Path]) -> None:
+        self._network: Network | None = None
+
+        def make(game: Game) -> AnyAgent:
+            if (listed := plugin_of(game).agents.get(name)) is not None:
+                return resolve(listed)()  # type: ignore[no-any-return]
+            try:
+                self._network, about = load_network(find(game), game)
+            except ValueError:
+                simpler = plugin_of(game).search.get("simpler")
+                if simpler is None:
+                    raise
+                own = {name: value for name, value in game.parameters.items() if name not in game.added_parameters}
+                base = make_game(game.id, **own)
+                self._network, about = load_network(find(base), base)
+                return resolve(simpler)(self.name, self._network.agent(self.name, sample=about["sample"]))  # type: ignore[no-any-return]
+            agent = self._network.agent(self.name, sample=about["sample"])
+            if isinstance(agent, NetworkAgent) and agent.share == 1:
+                agent.share = _NEAR
+            return agent
+
+        super().__init__(name, make)
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        agent = self.playing(game)
+        if self._network is not None:
+            self._network.to(env_ids.device)
+        agent.start(game, players, env_ids)
+
+
+def from_file(path: Path) -> WeightsAgent:
+    """Return the agent that a training run, or `saved.save_network`, wrote; a `ValueError` for another file."""
+    read_about(path)
+    return WeightsAgent(str(path), lambda game: path)
+
+
+def trained() -> WeightsAgent:
+    """Return the trained agent that comes with the package, whatever the game."""
+    return WeightsAgent("trained", shipped)
+
+
+def search_network(game: Game, path: Path | None = None, kind: str = Network.kind) -> Network:
+    """Return the network for a tree search of a game: of a file, or of a run's folder; by default a shipped one.
+
+    Raises:
+        ValueError: no network of this kind serves this game, or the file does not fit it.
+    """
+    if path is None:
+        path = shipped(game, SEARCH_WEIGHTS)
+    elif path.is_dir():
+        path = path / WEIGHTS_FILE
+    network = load_network(path, game).network
+    if network.kind != kind:
+        raise InputError(path, f"a network of kind {kind!r} for a search", shown(network.kind))
+    return network
+
+
+def shipped(game: Game, folder: Path | None = None) -> Path:
+    """Return the file of shipped weights that play a game: those trained on it, else the nearest that serve it.
+
+    Of two that are equally near, it is the one trained on the larger board: situations that a small board does not
+    hold, such as long races, cannot be learned there. On Torus of size 4 the weights of size 5 lose a tenth of the
+    number of won positions that those of size 3 lose.
+
+    Args:
+        game: game to be played.
+        folder: folder of the weights; by default `WEIGHTS`.
+
+    Raises:
+        ValueError: no weights serve; the message says for which settings there are some and why these do not serve; or
+            a file is damaged, and the message names it.
+    """
+    folder = folder or WEIGHTS
+    abouts = {path: read_about(path) for path in in_folder(folder)}
+    found = {
+        path: about["parameters"]
+        for path, about in abouts.items()
+        if about["game"] == game.id and serves_in(folder, path, about)
+    }
+    exact = json.loads(json.dumps(game.parameters))
+    if exact_paths := [path for path, parameters in found.items() if parameters == exact]:
+        load_network(exact_paths[0], game)
+        return exact_paths[0]
+    reasons = []
+    for path in sorted(found, key=lambda path: (_distance(found[path], exact), -_extent(found[path]))):
+        try:
+            load_network(path, game)
+        except ValueError as error:
+            apart = _listed(differences(found[path], exact))
+            reasons.append(apart if not serves(plugin_of(game), found[path], exact) else f"{apart} ({error})")
+        else:
+            return path
+    there = f"there are some for {'; '.join(reasons)}" if found else f"there are none for {game.id} yet"
+    raise ValueError(_refusal(game, there, folder))
+
+
+def _refusal(game: Game, there: str, folder: Path) -> str:
+    """Return why there are no weights for a game, which games have some, and how to make others."""
+    ids = ", ".join(ids_with_weights(folder)) or "none"
+    entries = [entry for entry in REGISTRY.values() if entry.plugin.id == game.id]
+    changes = {entry.id: differences(game.parameters, entry.defaults) for entry in entries}
+    id = min(changes, key=lambda id: len(changes[id]), default=game.id)
+    changed = changes.get(id, {})
+    name = f"{id} with {_listed(changed)}" if changed else id
+    words = "".join(f" --param {shlex.quote(f'{name}={_text(value)}')}" for name, value in changed.items())
+    return (
+        f"no trained weights for {name}: {there}; games with weights: {ids}. "
+        f"`cellgames train {id}{words}` makes some, and "
+        + ("gumbel:N:FOLDER searches by" if folder == SEARCH_WEIGHTS else "an agent is")
+        + " the folder of that run"
+    )
+
+
+def _listed(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+
+def _text(value: Any) -> str:
+    """Return the value of a parameter as the command line takes it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+    """Return the distance between the parameters of two games; whatever is no number is 0 or 1 apart."""
+    numbers, pairs = (int, float), [(value, one.get(name)) for name, value in other.items()]
+    both = [isinstance(a, numbers) and isinstance(b, numbers) for a, b in pairs]
+    return sum(float(abs(a - b) if near else a != b) for (a, b), near in zip(pairs, both, strict=True))
+
+
+def _extent(parameters: Mapping[str, Any]) -> float:
+    """Return the sum of the numbers among a game's parameters."""
+    return sum(value for value in parameters.values() if isinstance(value, int | float))

@@ -111,11 +111,7 @@ class SB3Agent(BaseAgent):
 
 
 def from_model_file(path: Path, *, sample: bool = False) -> ByGame:
-    """Return the agent of an archive that `model.save` wrote; the policy is made when there is a game.
-
-    Raises:
-        ValueError: not such an archive, or one of a model that cannot play any game.
-    """
+    """Return the agent of an archive by `model.save`, whose policy is made when there is a game; or a `ValueError`."""
     model = _Archive.read(path)
 
     def make(game: Game) -> AnyAgent:

@@ -40,15 +40,9 @@ def action_of(game: Game, vertex: str) -> int:
 
 
 class GtpServer:
-    """The state of an engine: a game, its positions so far, and the agent.
+    """The state of an engine: a game of two players in turns, its positions so far, and the agent.
 
-    Args:
-        game: a game of two players in turns.
-        load: returns the agent for a game; the size of the board may change.
-        seed: seed of the agent's random numbers.
-
-    Raises:
-        ValueError: a game of another kind.
+    `load` returns the agent for a game, since the size of the board may change. A `ValueError` refuses other games.
     """
 
     def __init__(self, game: Game, load: Callable[[Game], AnyAgent], seed: int = 0) -> None:
@@ -73,18 +67,16 @@ class GtpServer:
         number = words.pop(0) if words and words[0].isdecimal() and words[0].isascii() else ""
         if not words:
             return None
+        command, *arguments = words
         try:
-            return f"={number} {self._result(words[0], words[1:])}".rstrip(" ") + "\n\n"
+            if command not in COMMANDS:
+                raise ValueError("unknown command")
+            least, most, function = COMMANDS[command]
+            if not least <= len(arguments) <= most:
+                raise InputError("syntax error", f"{least} to {most} arguments", len(arguments))
+            return f"={number} {function(self, *arguments)}".rstrip(" ") + "\n\n"
         except ValueError as error:
             return f"?{number} {clipped(str(error))}\n\n"
-
-    def _result(self, command: str, arguments: list[str]) -> str:
-        if command not in COMMANDS:
-            raise ValueError("unknown command")
-        least, most, function = COMMANDS[command]
-        if not least <= len(arguments) <= most:
-            raise InputError("syntax error", f"{least} to {most} arguments", len(arguments))
-        return function(self, *arguments)
 
     # ---------------------------------------------------------------- commands
 
@@ -199,10 +191,6 @@ def serve_gtp(server: GtpServer, lines: Iterable[bytes], send: Callable[[bytes],
                 return
 
 
-class GtpError(EngineError):
-    """A malformed response of a GTP engine, a rejected command, or a resignation."""
-
-
 class GtpAgent(Engine):
     """A GTP engine that plays all games of the agent in one process, on one board.
 
@@ -239,7 +227,7 @@ class GtpAgent(Engine):
         self._on_board = None
         (version,) = self._said(["protocol_version"], self._limits.start)
         if version != "2":
-            raise GtpError(f"expected version 2 of GTP, got {shown(version)}")
+            raise EngineError(f"expected version 2 of GTP, got {shown(version)}")
 
     def _said(self, commands: Sequence[str], seconds: float) -> list[str]:
         """Return the answers of the engine to some commands."""
@@ -250,7 +238,7 @@ class GtpAgent(Engine):
         for command, answer in zip(commands, answers, strict=True):
             text = answer.decode(errors="replace").lstrip("\n")
             if not text.startswith("="):
-                raise GtpError(f"it answered {command!r} by {shown(text)}")
+                raise EngineError(f"it answered {command!r} by {shown(text)}")
             said.append(text[1:].strip())
         return said
 
@@ -276,11 +264,11 @@ class GtpAgent(Engine):
             commands.append(f"time_left {colour} {int(clock['left'])} 0")
         vertex = self._said([*commands, f"genmove {colour}"], max(0.001, until - time.perf_counter()))[-1]
         if vertex.lower() == "resign":
-            raise GtpError("resigned")
+            raise EngineError("resigned")
         try:
             action = action_of(view.game, vertex)
         except ValueError:
-            raise GtpError(f"expected a move, got {shown(vertex)}") from None
+            raise EngineError(f"expected a move, got {shown(vertex)}") from None
         self._on_board = [*moves, f"{colour} {view.game.action_to_string(action)}"]
         return [action]
 
@@ -293,7 +281,7 @@ class GtpAgent(Engine):
                 moves, self._games[env_id] = way
                 self._moves[env_id] = found + moves
                 return self._moves[env_id]
-        raise GtpError("the moves that led to the position cannot be found again")
+        raise EngineError("the moves that led to the position cannot be found again")
 
 
 def _beginnings(solo: Solo) -> Iterator[list[int]]:

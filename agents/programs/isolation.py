@@ -41,10 +41,7 @@ _FAMILIES = (2, 10, 16)  # of sockets that remain: IPv4, IPv6 and netlink, in a 
 class Isolated(ProgramAgent):
     """An agent of any kind in a process of its own, which finds the modules that this one finds.
 
-    Args:
-        spec: as `load` takes it, from which its identity follows; a program is in a process of its own anyway.
-        environment: as for `Engine`.
-        filter: as for `Engine`.
+    Its identity follows from the spec, as `load` takes it. A program is in a process of its own anyway.
     """
 
     def __init__(self, spec: str, environment: Mapping[str, str] = os.environ, filter: bytes = b"") -> None:
@@ -61,13 +58,7 @@ class Isolated(ProgramAgent):
 class Sandboxed(Isolated):
     """An agent in a process that can write to no file that lasts, and sees neither network nor results.
 
-    Bubblewrap starts when it is asked: then the folder of the run is known.
-
-    Args:
-        spec: as for `Isolated`.
-
-    Raises:
-        ValueError: bubblewrap is missing, or cannot make a sandbox on this machine.
+    Bubblewrap starts when it is asked: then the folder of the run is known. A `ValueError` says why it cannot.
     """
 
     _run: Path | None = None

@@ -306,11 +306,7 @@ def log_of(name: str) -> Path | None:
 
 
 def command_of(text: str) -> list[str]:
-    """Return the words of a command line.
-
-    Raises:
-        ValueError: no word, or a quotation that does not end.
-    """
+    """Return the words of a command line; a `ValueError` if it has none, or a quotation that does not end."""
     try:
         words = shlex.split(text)
     except ValueError as error:

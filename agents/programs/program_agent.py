@@ -76,11 +76,7 @@ class Engine(BaseAgent):
         self._game = game
 
     def act_on_views(self, views: Sequence[View], env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Ask the program about each game.
-
-        Raises:
-            PartialAnswerError: it failed in some of them.
-        """
+        """Ask the program about each game; raise a `PartialAnswerError` if it failed in some of them."""
         width = len(views[0].game.info.action_nvec)
         seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
         chosen, failures = torch.full((len(views), width), -1, dtype=torch.int64, device="cpu"), dict[int, str]()

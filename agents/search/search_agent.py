@@ -15,7 +15,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import BaseAgent, PolicyLog, must_start, refuse
-from cellgames.agents.networks.trained import search_network
+from cellgames.agents.networks.saved import search_network
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve

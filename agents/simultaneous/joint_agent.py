@@ -126,11 +126,7 @@ class JointImprover(Improver):
 
 
 def improver_of(game: Game) -> type[Improver]:
-    """Return the search that improves policies in a game: of its plugin, or the general one.
-
-    Raises:
-        ValueError: it cannot search the game.
-    """
+    """Return the search that improves policies in a game, of its plugin or a general one, or raise a `ValueError`."""
     general = JointImprover if game.info.simultaneous else TreeImprover
     found: type[Improver] = resolve(plugin_of(game).search.get("improver") or general)
     if obstacles := found.obstacles(game):

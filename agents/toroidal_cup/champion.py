@@ -82,11 +82,7 @@ class ChampionFile:
 
 
 def read_champion(path: Path) -> ChampionFile:
-    """Return the designs of a file.
-
-    Raises:
-        ValueError: no such file, or no champion's; the message names what is wrong.
-    """
+    """Return the designs of a file; a `ValueError` names what is wrong with one that is no champion's."""
     game, parameters, designs = read_champion_data(path)
     try:
         found = tuple(_design(path, number, one) for number, one in enumerate(designs, 1))
@@ -110,11 +106,7 @@ def _design(path: Path, number: int, data: Mapping[str, Any]) -> CupDesign:
 
 
 def shipped_champion(game: str, parameters: Mapping[str, Any]) -> Path:
-    """Return the file of the package that suits a game best: made on the same board, else the one of the real board.
-
-    Raises:
-        ValueError: the package has none for this game.
-    """
+    """Return the file of the package made on the same board, else on the real one, or raise a `ValueError`."""
     found = {path: read_champion(path) for path in sorted(CHAMPIONS.glob("*.json"))}
     ours = {path: champion for path, champion in found.items() if champion.game == game}
     if not ours:

@@ -55,7 +55,7 @@ def ours(seconds: float, *, size: int, playouts: int = 0) -> Work:
 def _search(game: Game, simulations: int, playouts: int) -> Search:
     """Return a search; the network is that of the package for the size, or a new one, which is as fast."""
     from cellgames.agents.networks.networks import make_network
-    from cellgames.agents.networks.trained import search_network
+    from cellgames.agents.networks.saved import search_network
     from cellgames.agents.search import GumbelSearch, NetworkEvaluator, PlayoutEvaluator, UCTSearch
 
     if playouts:

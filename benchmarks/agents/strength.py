@@ -26,8 +26,7 @@ from benchmarks.pages import write_page
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.agent_files import SEARCH_WEIGHTS
-from cellgames.agents.networks.saved import read_about
-from cellgames.agents.networks.trained import shipped
+from cellgames.agents.networks.saved import read_about, shipped
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.checksums import plain

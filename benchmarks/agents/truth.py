@@ -32,7 +32,7 @@ import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import head, write_page
 from cellgames.agents.base import AnyAgent, draw_seeds
-from cellgames.agents.connection.proof_search import ConnectionSearch
+from cellgames.agents.connection.perfect import ConnectionSearch
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
 from cellgames.agents.torus.proof_search import ProofSearch

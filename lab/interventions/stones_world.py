@@ -250,9 +250,9 @@ def torus_world(game: Torus, record: Record, options: Options) -> StonesWorld:
 def connection_world(game: ConnectionGame, record: Record, options: Options) -> StonesWorld:
     """Return the world of a record of Hex or Y, solved on small boards; the record is checked."""
     from cellgames.agents.connection import ConnectionSearch
-    from cellgames.agents.connection.perfect import MOST_CELLS
+    from cellgames.agents.connection.perfect import PERFECT_CELLS
 
-    solves = game.num_cells <= MOST_CELLS and library(torch.device("cpu")) is not None
+    solves = game.num_cells <= PERFECT_CELLS and library(torch.device("cpu")) is not None
     exact = solves and game.num_cells <= _EXACT_CELLS
 
     @cache

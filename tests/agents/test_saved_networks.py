@@ -18,7 +18,7 @@ from training_runs import SMALL, network_for
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import acting
-from cellgames.agents.networks import trained
+from cellgames.agents.networks import saved
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
 from cellgames.agents.networks.saved import FORMAT, load_network, read_about, save_network
 from cellgames.agents.play_loop import play
@@ -177,12 +177,12 @@ def test_the_folder_of_a_run_is_its_agent_unless_it_has_the_name_of_one(
 ) -> None:
     agent = load(str(file.parent), TORUS)
     assert agent.name == str(file.parent)
-    assert isinstance(agent, trained.WeightsAgent)
+    assert isinstance(agent, saved.WeightsAgent)
     monkeypatch.chdir(tmp_path)
     Path("random").mkdir()
     save_network(Path("random/agent.safetensors"), network_for(TORUS))
-    assert not isinstance(load("random"), trained.WeightsAgent)
-    assert isinstance(load("./random"), trained.WeightsAgent)
+    assert not isinstance(load("random"), saved.WeightsAgent)
+    assert isinstance(load("./random"), saved.WeightsAgent)
     Path("empty").mkdir()
     with refused("empty/agent.safetensors", "none"):
         load("empty")
@@ -224,7 +224,7 @@ def test_a_learner_starts_only_from_weights_of_its_own_kind_and_size(file: Path)
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder in place of the package's."""
-    monkeypatch.setattr(trained, "WEIGHTS", tmp_path)
+    monkeypatch.setattr(saved, "WEIGHTS", tmp_path)
     return tmp_path
 
 
@@ -233,7 +233,7 @@ def test_trained_takes_the_weights_that_learned_the_game_or_else_some_that_serve
         save_network(weights / f"torus-{size}.safetensors", network_for(cellgames.make("torus-v0", size=size)))
     cup = cellgames.make("toroidal-cup-small-v0")
     save_network(weights / "a-cup.safetensors", network_for(cup))
-    assert trained.shipped(TORUS).name == "torus-3.safetensors"
-    assert trained.shipped(cellgames.make("torus-small-v0")).name == "torus-5.safetensors"
-    assert trained.shipped(cellgames.make("torus-v0", size=4)).name == "torus-5.safetensors"  # the larger of two
-    assert trained.shipped(cup).name == "a-cup.safetensors"
+    assert saved.shipped(TORUS).name == "torus-3.safetensors"
+    assert saved.shipped(cellgames.make("torus-small-v0")).name == "torus-5.safetensors"
+    assert saved.shipped(cellgames.make("torus-v0", size=4)).name == "torus-5.safetensors"  # the larger of two
+    assert saved.shipped(cup).name == "a-cup.safetensors"

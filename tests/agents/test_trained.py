@@ -22,8 +22,7 @@ from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.networks.agent_files import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.agents.networks.networks import NetworkAgent, Size, make_network
-from cellgames.agents.networks.saved import read_about, save_network
-from cellgames.agents.networks.trained import shipped
+from cellgames.agents.networks.saved import read_about, save_network, shipped
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.stats.tables import tally

@@ -85,11 +85,7 @@ class Replay:
         self._filled = min(self._filled + rows, self.capacity)
 
     def sample(self, count: int, generator: torch.Generator) -> Positions:
-        """Draw positions uniformly, with replacement; consumes a generator on the CPU.
-
-        Raises:
-            ValueError: the buffer is empty.
-        """
+        """Draw positions uniformly, with replacement, by a generator on the CPU; a `ValueError` if there are none."""
         if not self._filled:
             raise InputError("replay", "positions to sample from", "an empty replay", "add some first")
         places = torch.randint(self._filled, (count,), generator=generator, device="cpu").to(self._rows.value.device)
@@ -127,12 +123,10 @@ class Searched(Rollout):
 
 
 class SearchPlay(SelfPlay):
-    """Games in progress; see `SelfPlay` for the other arguments.
+    """Games in progress; see `SelfPlay`. The improver searches for the learner's moves, in all games at once.
 
-    Args:
-        improver: search for the learner's moves, asked about all games at once.
-        random_plies: largest number of random turns at the start of a game; each game draws its number from 0 on. The
-            learner plays at random in these turns. Those actions are not its own in the rollout.
+    Each game draws a number of random turns at its start, at most `random_plies`. The learner plays at random in these
+    turns, and those actions are not its own in the rollout.
     """
 
     def __init__(

@@ -86,8 +86,7 @@ def read(
 ) -> tuple[Checkpoint, Interruption | None, dict[str, Any]] | None:
     """Return the counters of a checkpoint, its interruption and the state of the learner; None before the first one.
 
-    Raises:
-        RunError: another run's, of another format, or not readable.
+    A `RunError` says that it is another run's, of another format, or not readable.
     """
     path = folder / CHECKPOINT
     if not path.exists():

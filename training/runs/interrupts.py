@@ -29,16 +29,10 @@ class Stopped(KeyboardInterrupt):
 
 
 class Interrupts:
-    """A context in which SIGINT (Ctrl-C) and SIGTERM set `received` instead of ending the program at once.
+    """A context in which SIGINT (Ctrl-C) and SIGTERM set `received`, 0 before, instead of ending the program at once.
 
-    A second signal raises `KeyboardInterrupt`. Handlers other than Python's own and that of a connection to Ray stay,
-    and so do all outside the main thread.
-
-    Args:
-        tell: called with the number of the first signal, when it comes.
-
-    Attributes:
-        received: number of the first signal, 0 before it.
+    The function gets the number of the first signal, when it comes; a second one raises `KeyboardInterrupt`. Handlers
+    other than Python's own and that of a connection to Ray stay, and so do all outside the main thread.
     """
 
     def __init__(self, tell: Callable[[int], None]) -> None:

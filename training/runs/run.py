@@ -158,8 +158,7 @@ def train(
         ends.enter_context(place)
         prepare(place, arguments, resume=resume)
         with _logging_failures(Path(out)):
-            run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
-            run.exact = exact
+            run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn, exact)
             ends.enter_context(run.interrupts)
             run.begin()
             ends.callback(run.logs.close)
@@ -188,23 +187,21 @@ def _load_eval_opponents(game: Game, arguments: Arguments, learner: Learner) -> 
     return {name: load(spec, game, name=name) for name, spec in arguments.eval_agents.items()}
 
 
+@dataclass
 class _Run:
     """A run in progress."""
 
-    def __init__(
-        self,
-        game: Game,
-        arguments: Arguments,
-        folder: Path,
-        learner: Learner,
-        eval_opponents: Mapping[str, AnyAgent],
-        device: torch.device,
-        command: str,
-        warn: Callable[[str], None],
-    ) -> None:
-        self.game, self.arguments, self.folder, self.learner = game, arguments, folder, learner
-        self.eval_opponents, self.device, self.command = eval_opponents, device, command
-        self.warn, self.exact = warn, False
+    game: Game
+    arguments: Arguments
+    folder: Path
+    learner: Learner
+    eval_opponents: Mapping[str, AnyAgent]
+    device: torch.device
+    command: str
+    warn: Callable[[str], None]
+    exact: bool
+
+    def __post_init__(self) -> None:
         self.interrupts = Interrupts(self._announce)
 
     def begin(self) -> None:
@@ -263,7 +260,12 @@ class _Run:
         if (last or at.iteration % arguments.eval_every == 0) and not self._evaluate(iteration):
             self._stop(iteration)
         if last or at.iteration % arguments.checkpoint_every == 0:
-            _check_learned(arguments, at.steps - self.saved)
+            if at.steps == self.saved:  # that may never change
+                raise RunError(
+                    "nothing was learned between two checkpoints: with "
+                    f"num_steps={arguments.num_steps} and checkpoint_every={arguments.checkpoint_every} games start "
+                    f"over before what follows an action is known; raise them, and {START_OVER}"
+                )
             self._save()
             self._begin_games()
             self.saved = at.steps
@@ -358,16 +360,6 @@ class _Run:
         made = {"command": self.command, "algorithm": arguments.algorithm, "seed": arguments.seed}
         made |= {"steps": at.steps, "games": at.games, "machine": describe_machine(self.device)}
         self.learner.save(self.folder / AGENT, made)
-
-
-def _check_learned(arguments: Arguments, steps: int) -> None:
-    """Raise a `RunError` if no steps were learned from between two checkpoints, because that may never change."""
-    if steps == 0:
-        raise RunError(
-            f"nothing was learned between two checkpoints: with num_steps={arguments.num_steps} and "
-            f"checkpoint_every={arguments.checkpoint_every} games start over before what follows an action is known; "
-            f"raise them, and {START_OVER}"
-        )
 
 
 def _check_games_end(game: Game, arguments: Arguments, learner: Learner, warn: Callable[[str], None]) -> None:

@@ -137,11 +137,7 @@ class ActorPlay(Generic[R]):
         self._restart = self._number = self._asked = 0
 
     def start(self) -> None:
-        """Join or start the cluster, and make the actors.
-
-        Raises:
-            ClusterError: there is no cluster, it cannot be joined, or it has fewer cores than there are actors.
-        """
+        """Join or start the cluster, and make the actors; a `ClusterError` if there is none, or too few cores."""
         self._open.enter_context(connected(self._address, self._count))
         cores = int(self._ray.cluster_resources().get("CPU", 0))
         if cores < self._count:
@@ -163,9 +159,7 @@ class ActorPlay(Generic[R]):
     def collect(self, steps: int) -> R:
         """Ask for rollouts, and return those that are due, of all actors.
 
-        Raises:
-            ClusterError: the game, an agent or the network failed in an actor; an actor has other versions, or died
-                repeatedly.
+        A `ClusterError` says what failed in an actor, that it has other versions, or that it died repeatedly.
         """
         last = max(self._number, min(self._number + self.lag, self._until - 1))
         self._number += 1
@@ -254,10 +248,7 @@ class ActorPlay(Generic[R]):
 class Actor(Generic[R]):
     """An actor of Ray: it plays in a process of its own, with one thread on the CPU.
 
-    Args:
-        place: the learner's process.
-        setup: make, game, arguments, size and kind of the networks, and sampling of the pool; packed. The first `play`
-            raises its errors, so that the learner gets them.
+    The first `play` raises the errors of the packed setup, so that the learner gets them.
     """
 
     def __init__(self, place: Place, setup: bytes) -> None:

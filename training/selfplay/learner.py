@@ -191,11 +191,7 @@ class Learner(ABC):
 def start_weights(network: Network, path: Path) -> None:
     """Give the network the weights of a file; layers and channels that the file lacks start close to doing nothing.
 
-    Layers may be added to a `Trunk`, and channels to all layers.
-
-    Raises:
-        ValueError: they are for another game, or for a network of another kind, or of one that has more layers or
-            channels.
+    Layers may be added to a `Trunk`, and channels to all layers; a `ValueError` names other differences.
     """
     saved = load_network(path, network.game).network
     if saved.kind != network.kind:

@@ -194,9 +194,6 @@ def parse_mix(text: str) -> dict[str, float]:
     """Parse a text such as `self=0.8,pool=0.2` into shares of the games by name, which add up to 1.
 
     A share follows the last "=", because an agent may have a name: `rival=greedy=0.2`. A single one needs none.
-
-    Raises:
-        ValueError: the text is malformed.
     """
     mix: dict[str, float] = {}
     for part in text.split(","):
@@ -219,11 +216,7 @@ def parse_mix(text: str) -> dict[str, float]:
 class Opponents:
     """Opponents by number: -1 is the current learner, other numbers are places in `agents`.
 
-    Args:
-        game: the rules.
-        mix: shares of the games by name: `self`, `pool`, or an agent's spec.
-        pool: where snapshots come from.
-        device: device of their networks.
+    The mix has shares of the games by name: `self`, `pool`, or an agent's spec. Snapshots are on the device.
     """
 
     def __init__(self, game: Game, mix: Mapping[str, float], pool: Pool, device: torch.device) -> None:

@@ -19,7 +19,7 @@ _SHARED: dict[str, Any] = {
     "reader": "cellgames.arena.analyse.stones_reader:ConnectionReader",
     "search": {
         "native_uct": "cellgames.agents.connection.native_trees:simulate",
-        "solve": "cellgames.agents.connection.proof_search:solve",
+        "solve": "cellgames.agents.connection.perfect:solve",
     },
     "presets": (
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),

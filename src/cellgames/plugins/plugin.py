@@ -77,7 +77,7 @@ class GamePlugin:
             `playout`, a function of a game, `X` states and a generator that plays them to their ends and returns the
             outcomes, int8 [X, P], in place of `playouts.finish`;
             `native_uct` and `native_gumbel`, functions that add simulations to the trees of a search by native code, as
-            `agents.connection.native_trees.simulate` and `agents.torus.native_gumbel.simulate` do;
+            `agents.connection.native_trees.simulate` and `simulate_gumbel` beside it do;
             `solve`, a function of a game, `L` unfinished games and a number of nodes to the winners and winning moves,
             int64 [L] both: 1 the player to move, -1 the opponent, 0 if the nodes leave it open; the move is -1 unless
             the player to move wins (for zero-sum games for two in turns, at the root of a search);

@@ -21,7 +21,7 @@ TORUS = GamePlugin(
     transfer_parameters=("size",),
     search={
         "native_uct": "cellgames.agents.connection.native_trees:simulate",
-        "native_gumbel": "cellgames.agents.torus.native_gumbel:simulate",
+        "native_gumbel": "cellgames.agents.connection.native_trees:simulate_gumbel",
         "solve": "cellgames.agents.torus.proof_search:solve",
     },
     presets=(
