@@ -21,9 +21,8 @@ from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds, must_start
 from cellgames.agents.networks.saved import search_network
-from cellgames.agents.search.evaluators import Evaluation
 from cellgames.agents.search.gumbel import GumbelSearch
-from cellgames.agents.search.tree_search import Search, SearchResult
+from cellgames.agents.search.tree_search import Evaluation, Search, SearchResult
 from cellgames.agents.search.uct import UCTSearch
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState

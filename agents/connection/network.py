@@ -9,8 +9,7 @@ from torch import Tensor, nn
 from typing_extensions import override
 
 from cellgames.agents.networks.blocks import Trunk, head, pooled
-from cellgames.agents.networks.choices import Relation
-from cellgames.agents.networks.networks import Network, Size
+from cellgames.agents.networks.networks import Network, Relation, Size
 from cellgames.envs.connection.board_tables import cell_places
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game

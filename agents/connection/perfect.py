@@ -244,11 +244,9 @@ class ConnectionPerfect(GameAgent[ConnectionGame]):
     swap may follow its first stone, every first stone loses; it plays that of `greedy`, too.
     """
 
+    name = "perfect"
     plays = ConnectionGame
-
-    def __init__(self, name: str = "perfect") -> None:
-        super().__init__(name)
-        self._search: ConnectionSearch | None = None
+    _search: ConnectionSearch | None = None
 
     @override
     def check_game(self, game: Game) -> None:

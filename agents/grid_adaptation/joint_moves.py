@@ -21,10 +21,9 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds, must_start
-from cellgames.agents.networks.choices import gumbel
-from cellgames.agents.networks.networks import Network
+from cellgames.agents.networks.networks import Network, gumbel
 from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows
-from cellgames.agents.simultaneous.matrix_games import matched
+from cellgames.agents.simultaneous.joint_search import matched
 from cellgames.envs.core import Game, chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation

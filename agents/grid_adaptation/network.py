@@ -11,8 +11,7 @@ from torch.nn import functional
 from typing_extensions import override
 
 from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
-from cellgames.agents.networks.choices import Relation
-from cellgames.agents.networks.networks import Network, Size
+from cellgames.agents.networks.networks import Network, Relation, Size
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.observation import num_planes

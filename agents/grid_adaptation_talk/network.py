@@ -14,8 +14,7 @@ from cellgames.agents.base import AnyAgent, GameAgent
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
 from cellgames.agents.grid_adaptation.network import GridNetwork
 from cellgames.agents.networks.blocks import head
-from cellgames.agents.networks.choices import Relation
-from cellgames.agents.networks.networks import Size
+from cellgames.agents.networks.networks import Relation, Size
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.observation import num_planes
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk

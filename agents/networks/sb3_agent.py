@@ -35,8 +35,7 @@ from cellgames.utils.extras import install
 from cellgames.utils.foreign_text import clipped
 
 from .agent_files import SAMPLE
-from .choices import Choices
-from .networks import Network
+from .networks import Choices, Network
 
 _MODULES = re.compile(
     r"stable_baselines3\.(common|dqn)\.policies|stable_baselines3\.common\.torch_layers"

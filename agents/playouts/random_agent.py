@@ -31,11 +31,9 @@ def has_compound_turns(game: Game) -> bool:
 class RandomAgent(BaseAgent):
     """An agent that plays uniformly at random over the mask, in every game."""
 
+    name = "random"
     memoryless = True
-
-    def __init__(self, name: str = "random") -> None:
-        super().__init__(name)
-        self._nvec: tuple[int, ...] | None = None
+    _nvec: tuple[int, ...] | None = None
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:

@@ -1,6 +1,6 @@
 """Tree search in which everything is batched: trees, simulations, evaluations."""
 
-from .evaluators import (
+from .tree_search import (
     Evaluation as Evaluation,
     Evaluator as Evaluator,
     NetworkEvaluator as NetworkEvaluator,

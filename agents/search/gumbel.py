@@ -13,16 +13,15 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.networks.choices import gumbel
+from cellgames.agents.networks.networks import gumbel
 from cellgames.envs.core import Game
 from cellgames.envs.native import library
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 from cellgames.utils.errors import check_at_least
 
-from .evaluators import Evaluator, NetworkEvaluator
 from .tree import ILLEGAL, Tree
-from .tree_search import Search, SearchResult
+from .tree_search import Evaluator, NetworkEvaluator, Search, SearchResult
 
 CONSIDERED = 16
 """Candidates at the root, at most."""

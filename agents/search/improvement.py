@@ -22,8 +22,8 @@ from cellgames.envs.core.info import Space
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 
-from .evaluators import NetworkEvaluator
 from .gumbel import GumbelSearch
+from .tree_search import NetworkEvaluator
 
 
 @dataclass(frozen=True)

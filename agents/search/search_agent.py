@@ -20,10 +20,9 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 
-from .evaluators import NetworkEvaluator
 from .gumbel import GumbelSearch
 from .tree import Tree
-from .tree_search import Search, SearchResult
+from .tree_search import NetworkEvaluator, Search, SearchResult
 from .uct import UCTSearch
 
 _NOISE = 0.5  # of the root's candidates, so that no stored line of moves beats the agent again and again

@@ -17,9 +17,8 @@ from cellgames.envs.native import library
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 
-from .evaluators import Evaluator, PlayoutEvaluator
 from .tree import CLOSED, ILLEGAL, OPEN, Tree
-from .tree_search import Search, SearchResult
+from .tree_search import Evaluator, PlayoutEvaluator, Search, SearchResult
 
 EXPLORATION = 0.45
 """Weight of the bound, for results from -1 to 1 that are means of `PLAYOUTS`; chosen on Torus of size 3, solved."""

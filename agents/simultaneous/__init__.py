@@ -5,7 +5,7 @@ from .joint_search import (
     JointResult as JointResult,
     RegretMatching as RegretMatching,
 )
-from .matrix_games import (
+from .joint_search import (
     MatrixSolution as MatrixSolution,
     exploitability as exploitability,
     solve_matrix as solve_matrix,

@@ -14,8 +14,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
-from cellgames.agents.networks.choices import Choices, Relation
-from cellgames.agents.networks.networks import Network, NetworkAgent, Size
+from cellgames.agents.networks.networks import Choices, Network, NetworkAgent, Relation, Size
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 

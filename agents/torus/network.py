@@ -9,8 +9,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.blocks import Trunk, head, pooled
-from cellgames.agents.networks.choices import Choices, Relation
-from cellgames.agents.networks.networks import Network, NetworkAgent, Size
+from cellgames.agents.networks.networks import Choices, Network, NetworkAgent, Relation, Size
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.torus.symmetry import transformed

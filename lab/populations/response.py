@@ -23,10 +23,9 @@ from cellgames.agents.agent_specs import AGENTS, inner_spec
 from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.agents.loading import load
 from cellgames.agents.playouts.playouts import play_out
-from cellgames.agents.search.evaluators import Evaluation, PlayoutEvaluator
 from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.search.tree import Tree
-from cellgames.agents.search.tree_search import DENSE
+from cellgames.agents.search.tree_search import DENSE, Evaluation, PlayoutEvaluator
 from cellgames.agents.search.uct import PLAYOUTS, UCTSearch
 from cellgames.agents.selection import select
 from cellgames.envs.core import Game, State

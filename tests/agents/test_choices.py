@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from cellgames.agents.networks.choices import Choices
+from cellgames.agents.networks.networks import Choices
 
 NVEC = (3, 2)
 LOGITS = torch.tensor([[0.0, 1.0, 2.0, 0.5, -0.5]])

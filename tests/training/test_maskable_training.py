@@ -17,8 +17,7 @@ from torch import Tensor, nn
 
 import cellgames
 from cellgames.agents.loading import load
-from cellgames.agents.networks.choices import Relation
-from cellgames.agents.networks.networks import FlatNetwork, Network, Size
+from cellgames.agents.networks.networks import FlatNetwork, Network, Relation, Size
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game
 from cellgames.training.selfplay.eval_opponents import compare

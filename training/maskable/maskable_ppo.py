@@ -16,8 +16,7 @@ from gymnasium import spaces
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.networks.choices import Choices, Relation
-from cellgames.agents.networks.networks import Network, Size, make_network
+from cellgames.agents.networks.networks import Choices, Network, Relation, Size, make_network
 from cellgames.envs.adapters.sb3 import SeatVecEnv, Stepped
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError

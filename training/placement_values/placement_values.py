@@ -25,7 +25,7 @@ from torch.nn import functional
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
-from cellgames.agents.networks.choices import gumbel
+from cellgames.agents.networks.networks import gumbel
 from cellgames.agents.toroidal_cup.network import SHARPNESS, PlacementValues
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating

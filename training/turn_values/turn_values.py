@@ -24,7 +24,7 @@ from typing_extensions import override
 from cellgames.agents.base import acting
 from cellgames.agents.cloth_of_gold.network import ClothEvaluator, ClothValues
 from cellgames.agents.cloth_of_gold.turns import TurnAgent
-from cellgames.agents.networks.choices import gumbel
+from cellgames.agents.networks.networks import gumbel
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
