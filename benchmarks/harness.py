@@ -23,9 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.commands import typed_command
 from benchmarks.limit.programs import compiler_version
-from benchmarks.pages import listed, machine_head, write_page
+from benchmarks.pages import listed, machine_head, typed_command, write_page
 from cellgames.utils.report.model import Cell, Part, Section, Table
 
 NOT_INSTALLED = "not installed (pip install cellgames[peers])"
@@ -68,10 +67,7 @@ class Row:
 def timed(play: Callable[[], int], seconds: float, clock: Callable[[], float] = time.perf_counter) -> Work:
     """Call `play` until `seconds` have passed, once at least; return its units and the seconds that they took.
 
-    Args:
-        play: does a piece of work to its very end (a game with its reset, a blocked call) and returns its units.
-        seconds: to measure; the last piece is finished.
-        clock: gives the seconds; `time.process_time` counts those of this process on all processors.
+    It does a piece of work to its very end (a game with its reset, a blocked call) and returns the units.
     """
     done, start = 0, clock()
     while True:

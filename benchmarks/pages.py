@@ -1,9 +1,12 @@
-"""Results as files: a page to read, and the same numbers as JSON beside it."""
+"""The command line of benchmarks, and results as files: a page to read, and the same numbers as JSON beside it."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -14,6 +17,30 @@ from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.files import markdown, write_report
 from cellgames.utils.report.model import Part, Report
 from cellgames.utils.version import __version__
+
+
+def parser_of(module: str, about: str | None, out: Path | None = None, seed: bool = False) -> argparse.ArgumentParser:
+    """Return the parser of a benchmark, with --out if there is a file or folder and with --seed if it has one."""
+    found = argparse.ArgumentParser(prog=f"python -m {module}", description=(about or "").split("\n")[0])
+    if seed:
+        found.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
+    if out is not None:
+        kind = "FILE" if out.suffix else "DIR"
+        found.add_argument("--out", type=Path, default=out, metavar=kind, help=f"the results (default {out})")
+    return found
+
+
+def check_least(parser: argparse.ArgumentParser, options: argparse.Namespace, **least: int) -> None:
+    """End the program with a sentence if an option that was given is a number below its least one."""
+    for name, low in least.items():
+        number = getattr(options, name)
+        if number is not None and number < low:
+            parser.error(f"--{name.replace('_', '-')} must be at least {low}, got {number}")
+
+
+def typed_command(module: str, words: Sequence[str] | None) -> str:
+    """Return the command of a benchmark as its page names it; without words, those of this process."""
+    return shlex.join(["python", "-m", module, *(sys.argv[1:] if words is None else words)])
 
 
 def head(command: str) -> dict[str, Any]:

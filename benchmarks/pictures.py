@@ -30,15 +30,7 @@ SIDE = 320
 
 @dataclass(frozen=True)
 class Film:
-    """A game to be shown.
-
-    Attributes:
-        game: An id, and its parameters as the command line takes them.
-        agents: An agent for each seat, or one for all.
-        seed: Of the game and of the agents.
-        scale: The size of the pictures, of one that fills a window.
-        frame_ms: How long a position shows, in milliseconds; a generation of Life takes a fifth.
-    """
+    """A game to be shown, with an agent for each seat or one for all; a generation of Life shows for a fifth."""
 
     game: tuple[str, ...]
     agents: tuple[str, ...]

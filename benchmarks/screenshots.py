@@ -43,13 +43,7 @@ _READY = ".game[data-state=yours], .game[data-state=done]"
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture of the page.
-
-    Attributes:
-        steps: Opens the page at what is to be seen; it gets Playwright's page and the server's address.
-        size: Width and height of the window in CSS pixels.
-        touch: True for a phone: a touch screen, twice as dense.
-    """
+    """A picture of the page, which `steps` open at an address; `touch` is a phone, whose screen is twice as dense."""
 
     steps: Callable[[Any, str], None]
     size: tuple[int, int] = DESKTOP

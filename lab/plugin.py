@@ -14,7 +14,7 @@ ADDITIONS = Additions(
         "Train agents": {
             "exploit": (
                 f"{_COMMANDS}.exploit_command",
-                "Train a best response to a frozen agent, and measure how much it wins",
+                "Find a best response to a frozen agent, and measure how much it wins",
             ),
             "league": (
                 f"{_COMMANDS}.league_command",

@@ -12,6 +12,7 @@ from pathlib import Path
 import browser
 import durations
 import pytest
+from command import Command
 
 from cellgames.arena.stats import payoffs
 
@@ -57,6 +58,11 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # modules and tests stay to the end: looking through them for garbage again and again takes seconds
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -19,8 +19,7 @@ from statistics import fmean
 from typing import Any
 
 import cellgames
-from benchmarks.commands import typed_command
-from benchmarks.pages import write_page
+from benchmarks.pages import parser_of, typed_command, write_page
 from cellgames.agents.loading import load
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.evaluation import opening_plies
@@ -123,11 +122,9 @@ def _section(id: str, found: Mapping[str, Any]) -> Section:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the levels and write them; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.levels", description=__doc__.split("\n")[0])
+    parser = parser_of("benchmarks.agents.levels", __doc__, OUT, seed=True)
     parser.add_argument("--games", type=int, default=200, metavar="N", help="of each pair, even (default 200)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
     parser.add_argument("--only", nargs="+", metavar="ID", help="presets to measure now; others stay")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     parser.add_argument("--levels", type=Path, default=FILE, metavar="FILE", help="the file that the page reads")
     parser.add_argument("--quiet", action="store_true", help="show no progress on standard error")
     options = parser.parse_args(arguments)
@@ -135,20 +132,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unknown preset {unknown[0]!r}; known: {', '.join(CANDIDATES)}")
     if options.games < 2 or options.games % 2:
         parser.error(f"--games must be even and at least 2, got {options.games}")
-    words = [
-        *(["--games", str(options.games)] * (options.games != 200)),
-        *(["--seed", str(options.seed)] * (options.seed != 0)),
-    ]
+    changed = {"--games": (options.games, 200), "--seed": (options.seed, 0)}
+    words = [word for name, (value, usual) in changed.items() if value != usual for word in (name, str(value))]
     data: dict[str, Any] = json.loads(options.levels.read_text(encoding="utf-8")) if options.levels.is_file() else {}
     presets: dict[str, Any] = data.get("presets", {})
     for id in CANDIDATES if options.only is None else options.only:
         presets[id] = _measure(id, options)
         command = typed_command("benchmarks.agents.levels", words)
         data = {"command": command, "games": options.games, "cpu": cpu_model()}
-        data |= {
-            "version": cellgames.__version__,
-            "presets": {key: presets[key] for key in CANDIDATES if key in presets},
-        }
+        measured = {key: presets[key] for key in CANDIDATES if key in presets}
+        data |= {"version": cellgames.__version__, "presets": measured}
         write_atomic(options.levels, json.dumps(data, indent=1) + "\n")
         print(f"{id}: {', '.join(presets[id]['levels'])}", file=sys.stderr)
     parts: tuple[Part, ...] = (

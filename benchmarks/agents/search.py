@@ -118,6 +118,8 @@ def _theirs(name: str, about: str, measure: Callable[[float], Work], processes: 
     return Row(name, about, measure, "simulations", processes, packages=("open_spiel",))
 
 
+_FOUR_ROLLOUTS = partial(openspiel_pair, rollouts=4)
+
 SEARCH = Benchmark(
     "Tree search: simulations a second",
     "benchmarks.agents.search",
@@ -130,12 +132,7 @@ SEARCH = Benchmark(
         _ours("gumbel_torus5", 5, 0),
         _theirs("openspiel_mcts_1", "C++, 1 rollout each, one thread", openspiel),
         _theirs("openspiel_mcts_1_pair", "C++, 1 rollout each, two processes together", openspiel_pair, 2),
-        _theirs(
-            "openspiel_mcts_4_pair",
-            "C++, 4 rollouts each, two processes together",
-            partial(openspiel_pair, rollouts=4),
-            2,
-        ),
+        _theirs("openspiel_mcts_4_pair", "C++, 4 rollouts each, two processes together", _FOUR_ROLLOUTS, 2),
         _theirs("openspiel_mcts_python", "Python, 1 rollout each, one thread", openspiel_python),
     ),
 )

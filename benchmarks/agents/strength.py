@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import cellgames
-from benchmarks.commands import typed_command
-from benchmarks.pages import write_page
+from benchmarks.pages import parser_of, typed_command, write_page
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.agent_files import SEARCH_WEIGHTS
@@ -101,19 +100,15 @@ SETTINGS = (
     Setting("toroidal-cup-small-v0", games=400),
     Setting("toroidal-cup-small-v0", opponents=("random", "greedy"), agent="mcts:4096", games=400, chunk=200),
     Setting(
-        "torus-small-v0",
-        2,
-        ("trained", "mcts:1600", "mcts:400", "mcts:100", "greedy", "gumbel:16", "gumbel:256"),
+        *("torus-small-v0", 2, ("trained", "mcts:1600", "mcts:400", "mcts:100", "greedy", "gumbel:16", "gumbel:256")),
         agent="gumbel:64",
         games=400,
         chunk=200,
     ),
-    Setting(
-        "torus-v0",
-        2,
-        ("trained", "mcts:400", "mcts:100", "greedy", "gumbel:16"),
+    Setting(  # twice as long, with almost three times as many cells
+        *("torus-v0", 2, ("trained", "mcts:400", "mcts:100", "greedy", "gumbel:16")),
         agent="gumbel:64",
-        games=200,  # twice as long, with almost three times as many cells
+        games=200,
         chunk=100,
     ),
 )
@@ -243,11 +238,9 @@ def _made(made: dict[str, Any]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, or go on measuring; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.strength", description=__doc__.split("\n")[0])
+    parser = parser_of("benchmarks.agents.strength", __doc__, OUT, seed=True)
     parser.add_argument("--games", type=int, default=1000, metavar="N", help="of each match, even (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
     parser.add_argument("--only", nargs="*", metavar="PAGE", help="pages to measure now, or none; others stay")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)

@@ -29,8 +29,7 @@ import torch
 from torch import Tensor
 
 import cellgames
-from benchmarks.commands import typed_command
-from benchmarks.pages import head, write_page
+from benchmarks.pages import head, parser_of, typed_command, write_page
 from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.connection.perfect import ConnectionSearch
 from cellgames.agents.loading import load
@@ -58,13 +57,7 @@ _GAMES, _FEWER_GAMES = 4096, 64  # random games that are cut off at once: of Tor
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Positions and the moves that win in them.
-
-    Attributes:
-        game: the rules.
-        state: [L] positions in which some moves win and some lose.
-        winning: [L, N] bool, legal moves that win with best play.
-    """
+    """Positions in which some moves win and some lose, [L], and the moves that win with best play, bool [L, N]."""
 
     game: StoneGame[Any]
     state: Any
@@ -138,9 +131,6 @@ def judged(game: StoneGame[Any], count: int, seed: int, path: Path) -> Judged:
     """Return the positions of `sample`, from a file if it has them; else the file is written, now and then.
 
     Size 3 is judged in a second, so it has no file, and so have other seeds than 0.
-
-    Raises:
-        ValueError: the file is none of these.
     """
     if (isinstance(game, Torus) and game.size <= 3) or seed:
         return sample(count, seed, game)
@@ -229,13 +219,11 @@ def _game(options: argparse.Namespace) -> StoneGame[Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and write the page; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.truth", description=__doc__.split("\n")[0])
+    parser = parser_of("benchmarks.agents.truth", __doc__, OUT, seed=True)
     parser.add_argument("--size", type=int, default=SIZE, help=f"of the board (default {SIZE})")
     parser.add_argument("--game", metavar="GAME", default=Torus.id, help=f"Torus, Hex or Y (default {Torus.id})")
     parser.add_argument("--agents", nargs="+", metavar="SPEC", default=AGENTS, help=f"(default {' '.join(AGENTS)})")
     parser.add_argument("--positions", type=int, default=1000, metavar="N", help="how many (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
     if not 1 <= options.positions <= MOST:

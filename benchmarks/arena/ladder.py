@@ -7,7 +7,6 @@ several times, with other games each time; check.md and README.md say how far it
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import tempfile
@@ -19,8 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import cellgames
-from benchmarks.commands import typed_command
-from benchmarks.pages import write_page
+from benchmarks.pages import parser_of, typed_command, write_page
 from cellgames.agents.identity import digest, is_program
 from cellgames.arena.ladder.climb import climb
 from cellgames.arena.ladder.rungs import FOLDER, RATINGS
@@ -38,13 +36,7 @@ CLOSE, STEP = 50, 100  # Elo
 
 @dataclass(frozen=True)
 class Setting:
-    """A ladder to be made.
-
-    Attributes:
-        agents: agents to rate; `rungs_of` chooses the rungs among them.
-        games: games of each pair.
-        opening_plies: none where a turn is several actions, or where all act at once.
-    """
+    """A ladder to be made: `rungs_of` chooses the rungs among the agents, which play `games` of each pair."""
 
     agents: str
     games: int = 50
@@ -207,7 +199,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 def main() -> None:
     """Make and check ladders."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = parser_of("benchmarks.arena.ladder", __doc__)
     parser.add_argument("games", nargs="*", default=list(SETTINGS), help=f"of {', '.join(SETTINGS)}")
     parser.add_argument("--no-check", action="store_true", help="rate only")
     arguments = parser.parse_args()

@@ -9,7 +9,6 @@ page and its numbers go to results/benchmarks/web.md and web.json.
 
 from __future__ import annotations
 
-import argparse
 import base64
 import gzip
 import http.client
@@ -26,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import cellgames
-from benchmarks.commands import typed_command
-from benchmarks.pages import listed, machine_head, write_page
+from benchmarks.pages import listed, machine_head, parser_of, typed_command, write_page
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
@@ -112,12 +110,7 @@ def _awaited(page: Page, path: str, view: dict[str, Any]) -> dict[str, Any]:
 def measure(port: int, id: str, games: int, moves: int, seed: int) -> list[tuple[float, float, int]]:
     """Return the seconds to the answer and to the last picture, and the answer's bytes, of every move.
 
-    Args:
-        port: of the server.
-        id: of the game.
-        games: how many are played, the person in one seat after the other, after one that does not count.
-        moves: of a game, at most.
-        seed: of all chance.
+    The person plays in one seat after the other, after a game that does not count, `moves` at most in each.
     """
     draw, page, found = random.Random(f"{id} {seed}"), Page(port), []
     players = cellgames.make(id).info.players
@@ -157,12 +150,10 @@ TEXT = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and write the page; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.arena.page_speed", description=__doc__.split("\n")[0])
+    parser = parser_of("benchmarks.arena.page_speed", __doc__, OUT, seed=True)
     parser.add_argument("--only", nargs="+", metavar="GAME", choices=GAMES, default=GAMES, help="some of the games")
     parser.add_argument("--games", type=int, default=4, metavar="N", help="of each kind (default 4)")
     parser.add_argument("--moves", type=int, default=60, metavar="N", help="of a game, at most (default 60)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
     if options.games < 1 or options.moves < 2:

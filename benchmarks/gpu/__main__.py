@@ -8,6 +8,7 @@ CUDA: to try the program, not to measure.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import signal
@@ -20,10 +21,9 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.commands import typed_command
 from benchmarks.gpu.lines import Line
 from benchmarks.harness import rounded
-from benchmarks.pages import listed, machine_head, write_page
+from benchmarks.pages import listed, machine_head, parser_of, typed_command, write_page
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Cell, Part, Section, Table
 
@@ -87,7 +87,7 @@ def _run(name: str, options: argparse.Namespace) -> list[Line]:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         out.seek(0)
-        lines = [Line.from_json(line) for line in out.read().split("\n")[:-1]]
+        lines = [Line(**json.loads(line)) for line in out.read().split("\n")[:-1]]
     return [*lines, Line("the section", problem, passed=False)] if problem else lines
 
 
@@ -126,7 +126,7 @@ def _write(options: argparse.Namespace, found: Mapping[str, Sequence[Line]]) -> 
 
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=(__doc__ or "").split("\n")[0])
+    parser = parser_of("benchmarks.gpu", __doc__)
     parser.add_argument("--device", default="cuda", help="cuda, cuda:N, or cpu for a trial (default %(default)s)")
     parser.add_argument("--small", action="store_true", help="little work, to try the program; always on the CPU")
     parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=list(SECTIONS), metavar="NAME")
@@ -157,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     if options.section:
         for line in _lines(options.section, device, options.small):
-            print(line.to_json(), flush=True)
+            print(json.dumps(asdict(line)), flush=True)
         return 0
     found: dict[str, list[Line]] = {}
     try:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 
@@ -15,14 +13,9 @@ WARM_UPS = 3
 
 @dataclass(frozen=True)
 class Line:
-    """One result.
+    """One result: units a second, or a sentence.
 
-    Attributes:
-        what: was tested or measured.
-        found: units a second, or a sentence.
-        unit: of the number; "" for a sentence.
-        target: units a second that are expected of an H200; None for no target.
-        passed: False if a test failed; a speed below its target passes.
+    `target` is the number that is expected of an H200; a speed below it passes.
     """
 
     what: str
@@ -31,28 +24,10 @@ class Line:
     target: float | None = None
     passed: bool = True
 
-    def to_json(self) -> str:
-        """Return the fields as one line of JSON."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, line: str) -> Line:
-        """Return what `to_json` wrote."""
-        values: dict[str, Any] = json.loads(line)
-        return cls(**values)
-
 
 @dataclass(frozen=True)
 class Work:
-    """Work to be measured.
-
-    Attributes:
-        what: it is.
-        unit: of `amount`.
-        amount: done by one call.
-        run: does it; on CUDA it may return before it is done.
-        target: see `Line`.
-    """
+    """Work to be measured; on CUDA `run` may return before its `amount` is done."""
 
     what: str
     unit: str

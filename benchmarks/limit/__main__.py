@@ -19,13 +19,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch: a thread th
 
 import torch
 
-from benchmarks.commands import typed_command
 from benchmarks.harness import NOT_INSTALLED, rounded
 from benchmarks.limit import board_rows, grid_rows, openspiel_rows, stone_rows
 from benchmarks.limit.first_steps import GAMES, LONGEST, first_step
 from benchmarks.limit.measuring import SCALING, Row, Speeds, measure, usable_cores
 from benchmarks.limit.programs import NoCompilerError, compiler_version, programs
-from benchmarks.pages import listed, machine_head, write_page
+from benchmarks.pages import listed, machine_head, parser_of, typed_command, write_page
 from cellgames.envs.native import status
 from cellgames.utils.report.model import Cell, Part, Table
 
@@ -61,13 +60,7 @@ FIRST = "first"
 
 @dataclass(frozen=True)
 class Found:
-    """The figures of a row.
-
-    Attributes:
-        row: the work.
-        one: on one thread.
-        two: on two; None on a machine with a single core.
-    """
+    """The figures of a row on one thread, and on two unless the machine has a single core."""
 
     row: Row
     one: Speeds
@@ -178,14 +171,13 @@ def _measured(name: str, options: argparse.Namespace) -> Found:
 
 def _options(argv: Sequence[str]) -> argparse.Namespace:
     names = [*ROWS, FIRST]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.limit", description=(__doc__ or "").split("\n")[0])
+    parser = parser_of("benchmarks.limit", __doc__, OUT)
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each contestant (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.5, help="of each measurement (default %(default)s)")
     parser.add_argument("--one-thread", action="store_true", help="leave out the measurements on two threads")
     parser.add_argument(
         "--rows", default=",".join(names), help=f"names or their beginnings, with commas: {', '.join(names)}"
     )
-    parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help="(default %(default)s)")
     options = parser.parse_args(argv)
     if options.rounds < 1 or options.seconds <= 0:
         parser.error("--rounds must be at least 1 and --seconds above 0")

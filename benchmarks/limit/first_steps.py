@@ -22,11 +22,7 @@ LIMIT_S = 600.0
 
 
 def first_step(game: str, threads: int = 1) -> tuple[float, float]:
-    """Return the seconds of the imports and of the first step in a new process.
-
-    Raises:
-        RuntimeError: the process failed.
-    """
+    """Return the seconds of the imports and of the first step in a new process; a `RuntimeError` if it failed."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": folder, "OMP_NUM_THREADS": str(threads)}
         command = [sys.executable, "-m", "benchmarks.limit.first_steps", game]

@@ -136,7 +136,7 @@ def _check(game: GridAdaptation) -> None:
 
 def _compare(play: Play, state: GridState, running: Tensor) -> None:
     """Compare the matches that were running before the round."""
-    for name in (
+    for name in [
         "planes",
         "placed",
         "scores",
@@ -147,7 +147,7 @@ def _compare(play: Play, state: GridState, running: Tensor) -> None:
         "bought",
         "tokens",
         "round",
-    ):
+    ]:
         difference(f"grid, {name}", getattr(state, name)[running].long(), play.field(name)[running])
     tied = (play.field("tied").unsqueeze(1) >> torch.arange(PLAYERS)) & 1
     difference("grid, tied", state.tied[running].long(), tied[running])

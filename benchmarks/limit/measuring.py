@@ -71,11 +71,7 @@ def usable_cores() -> int:
 def measure(row: Row, threads: int, rounds: int, seconds: float) -> Speeds:
     """Measure both contestants of a row by turns, after some calls that are not counted.
 
-    Args:
-        row: the work.
-        threads: for each contestant; at most 2, so that the busiest of them is known.
-        rounds: measurements of each.
-        seconds: of each measurement, at least.
+    There are at most 2 threads, so that the busiest of them is known; a measurement takes `seconds` at least.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
@@ -90,14 +86,9 @@ def measure(row: Row, threads: int, rounds: int, seconds: float) -> Speeds:
     ours, limit, ours_wall, limit_wall = (
         median(pair[place] for pair in kind) for kind in (busy, wall) for place in (0, 1)
     )
-    return Speeds(
-        ours,
-        limit,
-        ours_wall,
-        limit_wall,
-        share=median(by_us / by_limit for by_us, by_limit in busy),
-        idle=median(used / passed for pair in found for _, used, passed in pair),
-    )
+    share = median(by_us / by_limit for by_us, by_limit in busy)
+    idle = median(used / passed for pair in found for _, used, passed in pair)
+    return Speeds(ours, limit, ours_wall, limit_wall, share, idle)
 
 
 def _stretch(work: Callable[[], object], seconds: float) -> tuple[int, float, float]:

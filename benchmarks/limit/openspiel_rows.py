@@ -24,26 +24,16 @@ EXPLORATION = 2.0  # of OpenSpiel's, as in its own examples
 
 
 def moves(games: int) -> Row:
-    """Return the row of the first moves of some games, each by a search with a new tree.
-
-    Raises:
-        ModuleNotFoundError: OpenSpiel is not installed.
-    """
+    """Return the row of the first moves of some games, each by a search with a new tree; it needs OpenSpiel."""
     import pyspiel
 
     game, agent = cellgames.make("torus-v0", size=8), mcts(SIMULATIONS)
     state, env_ids = game.init(seeds(0, games)), torch.arange(games)
     generator = torch.Generator().manual_seed(0)
     hex_game = pyspiel.load_game(HEX)
+    limits = {"uct_c": EXPLORATION, "max_simulations": SIMULATIONS, "max_memory_mb": 1000}
     bot = pyspiel.MCTSBot(
-        hex_game,
-        pyspiel.RandomRolloutEvaluator(PLAYOUTS, 0),
-        uct_c=EXPLORATION,
-        max_simulations=SIMULATIONS,
-        max_memory_mb=1000,
-        solve=True,
-        seed=0,
-        verbose=False,
+        hex_game, pyspiel.RandomRolloutEvaluator(PLAYOUTS, 0), **limits, solve=True, seed=0, verbose=False
     )
     board = hex_game.new_initial_state()
     if (done := bot.mcts_search(board).explore_count) != SIMULATIONS:

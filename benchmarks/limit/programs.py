@@ -43,11 +43,7 @@ def compiler_version() -> str:
 
 @cache
 def programs() -> ctypes.CDLL:
-    """Return all programs as one library; builds it unless that was done before.
-
-    Raises:
-        NoCompilerError: there is no compiler, or it failed.
-    """
+    """Return all programs as one library, built where it is not; a `NoCompilerError` says why it cannot be."""
     sources = sorted(SOURCES.glob("*.cpp"))
     texts = [path.read_bytes() for path in sorted(SOURCES.iterdir())]
     key = hashlib.sha256(b"\0".join([*texts, " ".join((*OPTIONS, compiler_version(), cpu_model())).encode()]))

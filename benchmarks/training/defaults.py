@@ -7,7 +7,6 @@ Treblecross, the best score that is possible. A run that is stopped goes on wher
 
 from __future__ import annotations
 
-import argparse
 import csv
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cellgames
-from benchmarks.commands import typed_command
-from benchmarks.pages import listed, machine_head, write_page
+from benchmarks.pages import listed, machine_head, parser_of, typed_command, write_page
 from cellgames.agents.loading import load
 from cellgames.runs.comparing import TIMING
 from cellgames.training import compare
@@ -116,12 +114,10 @@ def _draw(rows: Sequence[Mapping[str, Any]], figure: Figure) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train, measure and write the page; return 1 if a run misses the goal."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.training.defaults", description=__doc__.split("\n")[0])
+    parser = parser_of("benchmarks.training.defaults", __doc__, OUT, seed=True)
     parser.add_argument("--game", nargs="+", choices=GAMES, default=list(GAMES), help="of these (default: all)")
     parser.add_argument("--algo", nargs="+", choices=ALGORITHMS, default=["ppo"], help="by these (default ppo)")
     parser.add_argument("--minutes", type=float, default=5.0, metavar="X", help="(default 5)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all random numbers (default 0)")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help=f"(default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
     if options.minutes <= 0:

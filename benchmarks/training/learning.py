@@ -38,13 +38,7 @@ COPIES = 8
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of PPO; everything else of MaskablePPO is its default.
-
-    Attributes:
-        rollout: actions between two updates, of all environments together.
-        batch: actions in a minibatch.
-        epochs: times that each action is learned from.
-    """
+    """Settings of PPO, with actions of all environments between updates; the rest of MaskablePPO are its defaults."""
 
     rollout: int
     batch: int
@@ -56,14 +50,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Learning:
-    """Settings of the PPO on the device.
-
-    Attributes:
-        num_envs: games at the same time.
-        channels: of its network.
-        layers: of it.
-        settings: as for its rivals.
-    """
+    """Settings of the PPO on the device: games at the same time, its network, and the same as for its rivals."""
 
     num_envs: int
     channels: int
@@ -140,18 +127,13 @@ def make_ppo(game: Game, how: Learning, folder: Path, device_name: str = "cpu") 
     torch.manual_seed(0)
     device = torch.device(device_name)
     network = make_network(game, Size(how.channels, how.layers)).to(device)
-    hyperparameters = Hyperparameters(
-        num_steps=NUM_STEPS,
-        num_epochs=how.settings.epochs,
-        minibatch_size=how.settings.batch,
-        learning_rate=1e-3,
-        gamma=1.0,
-        gae_lambda=0.9,
-        clip_range=0.2,
-        ent_coef=0.01,
-        vf_coef=0.5,
-        max_grad_norm=0.5,
-    )
+    sizes: dict[str, Any] = {
+        "num_steps": NUM_STEPS,
+        "num_epochs": how.settings.epochs,
+        "minibatch_size": how.settings.batch,
+    }
+    rates: dict[str, Any] = {"learning_rate": 1e-3, "gamma": 1.0, "gae_lambda": 0.9, "clip_range": 0.2}
+    hyperparameters = Hyperparameters(**sizes, **rates, ent_coef=0.01, vf_coef=0.5, max_grad_norm=0.5)
     play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(folder), device), how.num_envs, device)
     play.restart(0)
     return PPO(network, play, hyperparameters)
@@ -256,6 +238,7 @@ _FOUR = "MaskablePPO, MlpPolicy, playing itself in connect_four_v3; "
 _TORUS = "Torus n = 5, "
 _RIVAL = "supersuit_large_batches"  # not the slower one with the tutorial's settings
 _SB3 = "sb3-contrib"
+_AGAINST_RANDOM = "on that VecEnv against a random opponent"
 
 
 def _ours(name: str, about: str, measure: Any, rival: str = "", batch: int = NUM_ENVS) -> Row:
@@ -275,29 +258,16 @@ LEARNING = Benchmark(
     (
         _ours("core", "no learning: a random move of the agent and one of an opponent, on the bare core", core),
         _ours("sb3_adapter", "no learning: the same through the VecEnv for Stable-Baselines3", adapter, "core"),
-        _ours(
-            "device_ppo",
-            f"PPO on the core, playing itself, a small network; {QUICK}",
-            partial(device_ppo, how=QUICK),
-            "supersuit_tutorial",
+        *(
+            _ours(name, f"{about}; {how}", partial(device_ppo, how=how), rival, how.num_envs)
+            for name, about, how, rival in (
+                ("device_ppo", "PPO on the core, playing itself, a small network", QUICK, "supersuit_tutorial"),
+                ("device_ppo_preset", "the same as `cellgames train` runs it", PRESET, _RIVAL),
+            )
         ),
-        _ours(
-            "device_ppo_preset",
-            f"the same as `cellgames train` runs it; {PRESET}",
-            partial(device_ppo, how=PRESET),
-            _RIVAL,
-            PRESET.num_envs,
-        ),
-        _ours(
-            "maskable_ppo",
-            f"MaskablePPO, MlpPolicy, on that VecEnv against a random opponent; {LARGE_BATCHES}",
-            maskable_ppo,
-            _RIVAL,
-        ),
+        _ours("maskable_ppo", f"MaskablePPO, MlpPolicy, {_AGAINST_RANDOM}; {LARGE_BATCHES}", maskable_ppo, _RIVAL),
         Row(
-            "pettingzoo_tutorial",
-            f"{_FOUR}as in PettingZoo's tutorial; {TUTORIAL}",
-            pettingzoo_tutorial,
+            *("pettingzoo_tutorial", f"{_FOUR}as in PettingZoo's tutorial; {TUTORIAL}", pettingzoo_tutorial),
             "agent steps",
             packages=("pettingzoo", _SB3),
         ),

@@ -7,7 +7,6 @@ Round robins and seasons must leave the same files, byte for byte, whoever playe
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import subprocess
@@ -21,8 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.commands import check_least, typed_command
-from benchmarks.pages import listed, machine_head, write_page
+from benchmarks.pages import check_least, listed, machine_head, parser_of, typed_command, write_page
 from cellgames.cli.main import main as command_line
 from cellgames.utils.report.model import Table
 
@@ -30,24 +28,14 @@ OUT = Path("results/benchmarks/scaling.md")
 SNAPSHOTS = Path("results/train/round-robin-networks")
 ONE = "one process"
 WORKERS = {ONE: ("", ""), "two Ray workers": ("", "--ray --ray-workers 2")}
-LEARNING = {
-    ONE: ("", ""),
-    "two actors and a learner": ("", "--actors 2"),
-}
+LEARNING = {ONE: ("", ""), "two actors and a learner": ("", "--actors 2")}
 NETWORKS = "NETWORKS"
 """Stands for seven networks in a command, snapshots of a short run of training."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A thing that can be done in several ways, the first of which is one process on one thread.
-
-    Attributes:
-        about: what it is.
-        command: of `cellgames`, without `--out`.
-        ways: options of Python before the module, and those after the command, by their names.
-        same: True if all ways must leave the same files.
-    """
+    """A command of `cellgames` that can be done in several ways, the first of which is one process on one thread."""
 
     about: str
     command: str
@@ -160,10 +148,9 @@ def measure(name: str, rounds: int) -> list[dict[str, Any]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and write the page; return 1 if files differ that must not."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.training.scaling", description=__doc__.split("\n")[0])
+    parser = parser_of("benchmarks.training.scaling", __doc__, OUT)
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="of each way (default 3)")
     parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES), metavar="NAME", help=", ".join(CASES))
-    parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help=f"(default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
     check_least(parser, options, rounds=1)

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from cellgames.lab.balance import Balance
 
 _TEXT = (
-    "Measure how often each seat wins when agents of rising strength play themselves, and search for options that\n"
-    "make seats equal. Variants race: games stop when the interval tells whether the first seat wins 50 % within the\n"
-    "margin, and a variant that is unfair for one agent is not played by the next ones. Options of the rule sheet\n"
-    "come first. The share is that of games with one winner; intervals hold however often one looks."
+    "Measure how often each seat wins, and search for fair options: agents of rising strength play themselves, and\n"
+    "options make their seats equal. Variants race: games stop when the interval tells whether the first seat wins\n"
+    "50 % within the margin, and a variant that is unfair for one agent is not played by the next ones. Options of\n"
+    "the rule sheet come first. The share is that of games with one winner; intervals hold however often one looks."
 )
 _EXAMPLES = (
     "cloth-of-gold-small-v0",
@@ -51,7 +51,7 @@ def add(commands: Any) -> None:
     add_parameters(command)
     command.add_argument(
         "--agents",
-        metavar="SPEC",
+        metavar="AGENT",
         nargs="+",
         default=["random", "greedy", "mcts:16"],
         help="agents that play themselves, the quickest first (default random greedy mcts:16)",

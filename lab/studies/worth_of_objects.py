@@ -25,8 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import torch
-from benchmarks.commands import check_least
-from benchmarks.pages import head, write_page
+from benchmarks.pages import check_least, head, write_page
 
 from cellgames.arena.season.cup import CupUmpire, start_of
 from cellgames.arena.season.games import Fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -56,6 +57,16 @@ def tensors_of(thing: Any) -> list[Any]:
     return [thing.tolist() if isinstance(thing, torch.Tensor) else thing]
 
 
+def play_or_refuse(env: Any, given: Any, legal: Any, look: Callable[[], Any], *kinds: type[Exception]) -> None:
+    """Step with what is given; a refusal changes nothing that `look` shows, and legal actions are played after it."""
+    before = tensors_of(look())
+    with documented(ValueError, *kinds):
+        env.step(given)
+        return
+    assert tensors_of(look()) == before
+    env.step(legal)
+
+
 @fuzz(Inputs(short=60, share=10), name=any_game, recipe=recipes())
 def test_actions_of_the_core(name: str, recipe: Recipe) -> None:
     game = GAMES[name]
@@ -78,15 +89,8 @@ def test_actions_of_vectors(name: str, recipe: Recipe) -> None:
     for _ in range(recipe.played):
         vector.step_random(random)
     legal = legal_ones(game, vector.state, recipe)
-    given, before = recipe.build(legal), vector.state.clone()
-    try:
-        with documented(ValueError):
-            vector.step(given)
-            return
-    finally:
-        assert len(vector.state) == B
-    assert vector.state.equal(before)
-    vector.step(torch.from_numpy(legal))
+    play_or_refuse(vector, recipe.build(legal), torch.from_numpy(legal), lambda: vector.state)
+    assert len(vector.state) == B
 
 
 @cache
@@ -155,14 +159,8 @@ def test_actions_of_pettingzoo_in_turns(name: str, with_wrappers: bool, recipe: 
         return
     observation, _, terminated, truncated, _ = env.last()
     legal = None if terminated or truncated else chosen(observation["action_mask"], recipe.seed)
-    given, before = recipe.build(np.array(0 if legal is None else legal)), tensors_of(raw.core_state())
-    # PettingZoo's wrapper asserts that an action is in the space.
-    with documented(ValueError, *([AssertionError] if with_wrappers else [])):
-        env.step(given)
-        return
-    assert tensors_of(raw.core_state()) == before
-    assert env.agents
-    env.step(legal)
+    asserted = [AssertionError] if with_wrappers else []  # PettingZoo's wrapper asserts that an action is in the space
+    play_or_refuse(env, recipe.build(np.array(0 if legal is None else legal)), legal, raw.core_state, *asserted)
 
 
 @fuzz(
@@ -181,15 +179,8 @@ def test_actions_of_pettingzoo_in_parallel(name: str, who: str, recipe: Recipe) 
     if not legal:
         return
     hostile = recipe.build(np.array(next(iter(legal.values()))))
-    given = (
-        hostile if who == "whole" else {**legal, **dict.fromkeys(list(legal)[: 1 if who == "one" else None], hostile)}
-    )
-    before = tensors_of(env.core_state())
-    with documented(ValueError):
-        env.step(given)
-        return
-    assert tensors_of(env.core_state()) == before
-    env.step(legal)
+    several = {**legal, **dict.fromkeys(list(legal)[: 1 if who == "one" else None], hostile)}
+    play_or_refuse(env, hostile if who == "whole" else several, legal, env.core_state)
 
 
 # ---------------------------------------------------------------- Gymnasium, Stable-Baselines3
@@ -203,12 +194,7 @@ def learner_env(kind: str, name: str) -> Any:
     return SeatEnv(GAMES[name]) if kind == "one" else SeatVectorEnv(GAMES[name], B)
 
 
-@fuzz(
-    Inputs(short=60, share=9),
-    kind=st.sampled_from(["one", "many", "sb3"]),
-    name=any_game,
-    recipe=recipes(),
-)
+@fuzz(Inputs(short=60, share=9), kind=st.sampled_from(["one", "many", "sb3"]), name=any_game, recipe=recipes())
 def test_actions_of_a_single_learners_environments(kind: str, name: str, recipe: Recipe) -> None:
     env = learner_env(kind, name)
     if kind == "sb3":
@@ -216,21 +202,13 @@ def test_actions_of_a_single_learners_environments(kind: str, name: str, recipe:
         env.reset()
     else:
         env.reset(seed=recipe.seed)
-    for _ in range(recipe.played):
+    for number in range(recipe.played + 1):
         if kind == "one" and env._final is not None:
             return
-        legal = first_legal(env.vector)
-        env.step(legal[0].numpy() if kind == "one" else legal.numpy())
-    if kind == "one" and env._final is not None:
-        return
-    legal = first_legal(env.vector)
-    fine = legal[0].numpy() if kind == "one" else legal.numpy()
-    given, before = recipe.build(fine), tensors_of(env.vector.state_dict())
-    with documented(ValueError):
-        env.step(given)
-        return
-    assert tensors_of(env.vector.state_dict()) == before
-    env.step(fine)
+        legal = first_legal(env.vector)[0 if kind == "one" else slice(None)].numpy()
+        if number < recipe.played:
+            env.step(legal)
+    play_or_refuse(env, recipe.build(legal), legal, env.vector.state_dict)
 
 
 # ---------------------------------------------------------------- TorchRL

@@ -12,7 +12,7 @@ import pytest
 import torch
 from fuzzing import Inputs, documented, fuzz
 from hypothesis import strategies as st
-from mutations import Change, Edit, applied, changed, changes, edits, hostile_json, hostile_text, line_of
+from mutations import Change, Edit, applied, changed, changes, edits, hostile_json, hostile_text, mutated
 
 import cellgames
 from cellgames.agents.loading import load
@@ -78,19 +78,13 @@ def test_files_of_sgf(made: tuple[Edit, ...]) -> None:
         assert sgf_to_records(records_to_sgf(found)) == found
 
 
-def mutated(line: bytes, made: tuple[Any, ...]) -> bytes:
-    if isinstance(made[0], Edit):
-        return applied(line, made)
-    return line_of(changed(json.loads(line), made)).encode()
-
-
 @fuzz(Inputs(short=40, share=3), name=any_game, made=changes())
 def test_replays_of_records(name: str, made: tuple[Change, ...]) -> None:
     data = changed(json.loads(record(name).to_json()), made)
     if not tame(data):
         return
     with documented(ValueError):
-        read = Record.from_json(line_of(data))
+        read = Record.from_json(json.dumps(data))
         if len(read.moves) < 1000:
             states = replay(read)
             assert len(states) == len(read.moves) + 1
@@ -119,7 +113,7 @@ def test_files_of_records(tmp_path_factory: pytest.TempPathFactory, made: tuple[
 @fuzz(Inputs(short=30, share=1), made=st.one_of(changes(), edits()))
 def test_lines_of_the_cup(made: tuple[Any, ...]) -> None:
     with documented(ValueError):
-        CupRecord.from_json(mutated(line_of(CUP_LINE).encode(), made))
+        CupRecord.from_json(mutated(json.dumps(CUP_LINE).encode(), made))
 
 
 @fuzz(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fuzzing import Inputs, fuzz
 from hypothesis import strategies as st
-from mutations import Edit, applied, changed, changes, edits, hostile_json, line_of
+from mutations import Edit, applied, changed, changes, edits, hostile_json
 from web_records import recorded
 from web_server import served
 
@@ -119,7 +119,7 @@ def test_requests_by_the_schema(
         elif isinstance(case.query, dict) and name in case.query:
             case.query[name] = value
     if isinstance(case.body, dict) and "record" in case.body and record is not None:
-        case.body["record"] = line_of(changed(json.loads(RECORD), record))
+        case.body["record"] = json.dumps(changed(json.loads(RECORD), record))
         if any(isinstance(part, int | float) and part > 16 for part in numbers_in(case.body["record"])):
             return
     if isinstance(case.query, dict) and case.query.get("wait") not in (None, False, "false"):

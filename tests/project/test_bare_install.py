@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from paths import ROOT
+from processes import python
 
 from cellgames.utils.extras import no_pictures
 
@@ -54,17 +51,8 @@ EXPECTED = {
 
 @pytest.mark.slow
 def test_every_command_says_once_what_is_missing(tmp_path: Path) -> None:
-    store = str(tmp_path / "store.sqlite")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "CELLGAMES_STORE": store}
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        input="\n".join(EXPECTED),
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    store = {"CELLGAMES_STORE": str(tmp_path / "store.sqlite")}
+    ended = python("-c", PROGRAM, input="\n".join(EXPECTED), cwd=tmp_path, variables=store)
     assert ended.returncode == 0, ended.stderr
     found = {}
     for part in ended.stderr.split("$ ")[1:]:

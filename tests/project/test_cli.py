@@ -7,15 +7,18 @@ import io
 import json
 import os
 import re
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import arena_bots
 import pytest
-from arena_runs import stop_and_continue
-from paths import ROOT
+from command import Command
 from PIL import Image
+from processes import python
 
 import cellgames
 from cellgames.arena.records.record_lines import append, read_records
@@ -25,21 +28,7 @@ from cellgames.cli.main import groups, main, parser
 from cellgames.runs.comparing import different_files
 from cellgames.utils.files import write_atomic
 
-SMALL = ("torus-v0", "--size", "3")
-
-
-def python(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """A process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        [sys.executable, *words], env=environment, input=stdin, capture_output=True, text=True, check=False
-    )
-
-
-def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
-    """What comes from standard input."""
-    monkeypatch.setattr("sys.stdin", io.StringIO("".join(line + "\n" for line in lines)))
-
+SMALL = "torus-v0 --size 3"
 
 # ---------------------------------------------------------------- help and lists
 
@@ -65,28 +54,21 @@ def test_the_module_runs_as_a_program_and_says_its_version() -> None:
     assert (ended.returncode, ended.stdout) == (0, f"cellgames {cellgames.__version__}\n")
 
 
-def test_list_shows_every_game_and_agent(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list"]) == 0
-    shown = capsys.readouterr().out
-    for id in cellgames.games():
-        assert re.search(rf"^  {id} +\S", shown, re.MULTILINE)
-    for agent in ("random", "greedy", "rollout:N"):
-        assert re.search(rf"^  {agent} +\S", shown, re.MULTILINE)
+def test_list_shows_every_game_and_agent(command: Command) -> None:
+    shown = command("list")
+    for name in (*cellgames.games(), "random", "greedy", "rollout:N"):
+        assert re.search(rf"^  {name} +\S", shown, re.MULTILINE)
     assert "--param size=5" in shown
-    assert main(["list", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = json.loads(command("list --json"))
     assert [game["id"] for game in data["games"]] == cellgames.games()
     assert {"id": "torus-small-v0", "parameters": {"size": 5}}.items() <= data["games"][1].items()
     assert "random" in [agent["spec"] for agent in data["agents"]]
 
 
-@pytest.mark.parametrize("command", ["", "list", "play", "round-robin", "free-for-all", "season", "replay"])
-def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([*command.split(), "--help"])
-    assert ended.value.code == 0
-    shown = capsys.readouterr().out
-    assert (f"Examples:\n  cellgames {command}" if command else "  Example: ") in shown
+@pytest.mark.parametrize("name", ["", "list", "play", "round-robin", "free-for-all", "season", "replay"])
+def test_help_explains_and_gives_examples(name: str, command: Command) -> None:
+    shown = command(f"{name} --help")
+    assert (f"Examples:\n  cellgames {name}" if name else "  Example: ") in shown
     assert max(len(line.replace(program(), "cellgames")) for line in shown.splitlines()) <= 110
 
 
@@ -94,66 +76,51 @@ def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFi
 
 
 def test_an_unexpected_error_is_one_line_and_debug_shows_where(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("our own fault")
 
     monkeypatch.setattr("cellgames.arena.play.match.GamePlayer.play", broken)
-    words = ["round-robin", *SMALL, "--agents", "random", "greedy", "--out", str(tmp_path / "run")]
-    assert main([*words, "--quiet"]) == 1
-    err = capsys.readouterr().err
-    assert err == "cellgames: ZeroDivisionError: our own fault (--debug shows where)\n"
-    assert main([*words, "--quiet", "--debug"]) == 1
-    assert "Traceback" in capsys.readouterr().err
+    words = f"round-robin {SMALL} --agents random greedy --out '{tmp_path / 'run'}' --quiet"
+    assert command.refused(words, 1) == "cellgames: ZeroDivisionError: our own fault (--debug shows where)\n"
+    assert "Traceback" in command.both(f"{words} --debug", code=1)[1]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_season_whose_output_nobody_reads_is_played_to_its_end(tmp_path: Path, unbuffered: str) -> None:
-    words = ["season", "torus-v0", "--size", "2", "--teams", "8", "--days", "1", "--agents", "random", "greedy"]
-    words += ["--no-store", "--out"]
+    words = shlex.split("season torus-v0 --size 2 --teams 8 --days 1 --agents random greedy --no-store --out")
     assert main([*words, str(tmp_path / "whole"), "--quiet"]) == 0
     read_end, write_end = os.pipe()
     os.close(read_end)
-    ended = subprocess.run(
-        [sys.executable, "-m", "cellgames", *words, str(tmp_path / "piped")],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": unbuffered},
-        stdout=write_end,
-        stderr=write_end,
-        check=False,
-    )
+    piped = ["-m", "cellgames", *words, str(tmp_path / "piped")]
+    ended = python(*piped, variables={"PYTHONUNBUFFERED": unbuffered}, stdout=write_end, stderr=write_end)
     os.close(write_end)
     assert ended.returncode == 0
     assert different_files(tmp_path / "piped", tmp_path / "whole") == []
 
 
 def test_a_full_disk_is_an_error_and_a_reader_that_has_left_is_none() -> None:
-    words = [sys.executable, "-m", "cellgames", "list"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     read_end, write_end = os.pipe()
     os.close(read_end)
-    ended = subprocess.run(words, env=environment, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
+    ended = python("-m", "cellgames", "list", stdout=write_end, stderr=subprocess.PIPE)
     os.close(write_end)
     assert (ended.returncode, ended.stderr) == (0, "")
     if Path("/dev/full").exists():
         with open("/dev/full", "w") as full:
-            ended = subprocess.run(words, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            ended = python("-m", "cellgames", "list", stdout=full, stderr=subprocess.PIPE)
         assert (ended.returncode, ended.stderr) == (2, "cellgames: No space left on device\n")
 
 
 # ---------------------------------------------------------------- play
 
 
-def test_a_game_from_the_first_move_to_the_record(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_game_from_the_first_move_to_the_record(tmp_path: Path, command: Command) -> None:
     """White always takes the last free cell, so Black may build a ring down column a."""
     file = tmp_path / "game.jsonl"
-    typed(monkeypatch, "a1", "A2", "a3")
-    words = ["play", *SMALL, "--in-process", "--agents", "arena_bots:Last", "--out", str(file), "--seed", "5"]
-    assert main(words) == 0
-    shown = capsys.readouterr().out
+    words = f"play {SMALL} --in-process --agents arena_bots:Last --out '{file}' --seed 5"
+    shown = command(words, "a1", "A2", "a3")
     assert "Black to move, turn 1" in shown
     assert "black (you), your move: " in shown
     assert "white (arena_bots:Last) plays c3+" in shown
@@ -163,18 +130,13 @@ def test_a_game_from_the_first_move_to_the_record(
     assert record.moves == ("a1", "c3+", "a2", "b3+", "a3")
     assert (record.seed, record.opening, record.parameters) == (5, 0, {"size": 3})
     assert len(replay(record)) == 6
-    typed(monkeypatch, "a1", "a2", "a3")
-    assert main(words) == 0
+    command(words, "a1", "a2", "a3")
     assert read_records(file).records == [record, record]  # added, not replaced
 
 
-def test_wrong_input_is_explained_and_asked_again(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_input_is_explained_and_asked_again(command: Command) -> None:
     lines = ("e5", "c3+", "a1", "c3+", "", "help", "moves", "board", "position", "undo", "undo", "undo", "a2", "quit")
-    typed(monkeypatch, *lines)
-    assert main(["play", *SMALL, "--in-process", "--agents", "arena_bots:Last"]) == 0
-    shown = capsys.readouterr().out
+    shown = command(f"play {SMALL} --in-process --agents arena_bots:Last", *lines)
     assert "'e5' is no move here: cell: expected a cell" in shown
     assert "'c3+' is no move here: cell c3+ is taken. `moves` lists all legal ones" in shown
     assert "take back your last move" in shown
@@ -183,14 +145,12 @@ def test_wrong_input_is_explained_and_asked_again(
     assert "You left the game." in shown
 
 
-def test_several_units_in_a_line_are_played_or_none_of_them(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_units_in_a_line_are_played_or_none_of_them(command: Command) -> None:
     """The world of Cloth of Gold is shown at the start, on demand, and when the other one has moved."""
     rest = "r3c3 r3c4 r3c5 r3c6 r3c7 r3c8 end"
-    typed(monkeypatch, "r1c1 r1c2; r2c1,r2c2", "r3c3 r20c20", "r3c3 r2c9x", f"{rest} r0c0", "show", rest, "quit")
-    assert main(["play", "cloth-of-gold-small-v0", "--param", "generations=8"]) == 0
-    answers = re.split(r"player_a \(you\), your move: ", capsys.readouterr().out)
+    lines = ("r1c1 r1c2; r2c1,r2c2", "r3c3 r20c20", "r3c3 r2c9x", f"{rest} r0c0", "show", rest, "quit")
+    shown = command("play cloth-of-gold-small-v0 --param generations=8", *lines)
+    answers = re.split(r"player_a \(you\), your move: ", shown)
     assert answers[1].split("\n")[1:3] == [
         "player_a (you) plays r1c1 r1c2 r2c1 r2c2. player_a to place, initial placement, 6 units left",
         "",
@@ -203,55 +163,38 @@ def test_several_units_in_a_line_are_played_or_none_of_them(
     assert [answer.count("\n 0 ") for answer in answers] == [1, 0, 0, 0, 0, 1, 1, 0]
 
 
-def test_a_game_in_which_all_act_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_game_in_which_all_act_at_once(tmp_path: Path, command: Command) -> None:
     file = tmp_path / "games.jsonl"
-    typed(monkeypatch, "r0c0,r0c1,r1c1/buy r0c3+r0c2 none", "moves", "undo", "r0c3", "resign")
-    words = ["play", "grid-adaptation-small-v0", "--agents", "random", "--seed", "3"]
-    assert main([*words, "--out", str(file)]) == 0
-    shown = capsys.readouterr().out
+    lines = ("r0c0,r0c1,r1c1/buy r0c3+r0c2 none", "moves", "undo", "r0c3", "resign")
+    shown = command(f"play grid-adaptation-small-v0 --agents random --seed 3 --out '{file}'", *lines)
     assert "player_0 (you) plays r0c3+r0c2" in shown
     assert "'none' is no move here: a tile must be placed while a space is free" in shown
     assert "The 2 moves before it are played." in shown
     assert "part 4: +" in shown
     assert "player_1 (random) plays" not in shown  # a secret
     assert re.search(r"^player_1 \? +\? +\? +\? +\?$", shown, re.MULTILINE)
-    assert shown.endswith("loses, player_1 (random) draws, player_2 (random) draws, player_3 (random) draws.\n") or (
-        "player_0 (you) loses" in shown
-    )
+    assert "player_0 (you) loses" in shown
     (record,) = read_records(file).records
     assert [move.split(" ")[0] for move in record.moves] == ["r0c0,r0c1,r1c1/buy", "r0c3"]
     assert record.result.forfeit is not None
     assert record.result.forfeit.reason == "resigned"
-    assert main(["replay", str(file)]) == 0
-    typed(monkeypatch, "r6c2/5 r2c2/0 r10c10/1")
-    assert main(["play", "toroidal-cup-small-v0"]) == 0
-    assert "The game is over after 3 turns: team_1 (you)" in capsys.readouterr().out
+    command(["replay", file])
+    shown = command("play toroidal-cup-small-v0", "r6c2/5 r2c2/0 r10c10/1")
+    assert "The game is over after 3 turns: team_1 (you)" in shown
 
 
-def test_the_other_seat_and_a_position(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "game.jsonl"
-    typed(monkeypatch, "b3")
-    position = "x../x../.oo ..x/.../... w"
-    words = ["play", *SMALL, "--as", "white", "--in-process", "--agents", "arena_bots:First", "--position", position]
-    assert main([*words, "--out", str(file)]) == 0
-    shown = capsys.readouterr().out
+def test_the_other_seat_and_a_position(tmp_path: Path, command: Command) -> None:
+    file, position = tmp_path / "game.jsonl", "x../x../.oo ..x/.../... w"
+    words = f"play {SMALL} --as white --in-process --agents arena_bots:First --position '{position}' --out '{file}'"
+    shown = command(words, "b3")
     assert "'b3' is no move here: cell b3 is taken" in shown
     assert "The game is not finished, so it is not saved." in shown
-    typed(monkeypatch, "a3")
-    assert main([*words, "--out", str(file)]) == 0
+    command(words, "a3")
     (record,) = read_records(file).records
-    assert (record.position, record.moves, record.agents) == (
-        position,
-        ("a3",),
-        ("arena_bots:First", "human"),
-    )
+    assert (record.position, record.moves, record.agents) == (position, ("a3",), ("arena_bots:First", "human"))
     assert replay(record)
-    assert main(["play", *SMALL, "--position", "xxx/xxx/xxx .../.../... b"]) == 2
-    assert "the game is over in the position" in capsys.readouterr().err
+    refusal = command.refused(f"play {SMALL} --position 'xxx/xxx/xxx .../.../... b'")
+    assert "the game is over in the position" in refusal
 
 
 def test_ctrl_c_leaves_politely(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -260,89 +203,109 @@ def test_ctrl_c_leaves_politely(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
             raise KeyboardInterrupt
 
     monkeypatch.setattr("sys.stdin", Interrupted())
-    assert main(["play", *SMALL]) == 130
+    assert main(["play", *SMALL.split()]) == 130
     assert capsys.readouterr().err == "\nStopped.\n"
 
 
-def _described(command: argparse.ArgumentParser) -> str:
-    return " ".join((command.description or "").split())
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    (found,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
+    return found
 
 
 def test_a_command_makes_its_own_parser_alone() -> None:
-    def commands(word: str) -> list[str]:
+    def made(word: str) -> list[str]:
         return [name for action in parser(word)._actions if isinstance(action.choices, dict) for name in action.choices]
 
-    (parsers,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
-    for _, names, _ in groups():
-        assert [text for name, (_, text) in names.items() if not _described(parsers[name]).startswith(text)] == []
-    every = commands("")
-    assert len(every) > 20
-    for name in every:
-        assert commands(name) == [name]
+    texts = {name: " ".join((command.description or "").split()) for name, command in parsers().items()}
+    assert [n for _, names, _ in groups() for n, (_, text) in names.items() if not texts[n].startswith(text)] == []
+    assert len(texts) > 20
+    for name in texts:
+        assert made(name) == [name]
     code = "import sys; from cellgames.cli.main import parser; parser('list'); print(*sys.modules)"
     assert "cellgames.cli.commands.train_command" not in python("-c", code).stdout.split()
+
+
+def test_commands_are_alike() -> None:
+    """One option has one placeholder in all commands, and GAME comes before all options."""
+    metavars: dict[str, set[str | None]] = {}
+    games = set()
+    for name, command in parsers().items():
+        for action in command._actions:
+            # The messages of a bot name the game, GTP's do not.
+            if action.dest == "game" and name != "bot":
+                assert not action.option_strings, name
+                games.add(name)
+            for flag in action.option_strings:
+                metavars.setdefault(flag, set()).add(None if action.metavar is None else str(action.metavar))
+    several = {flag: found for flag, found in metavars.items() if len(found) > 1}
+    assert several == {"--out": {"DIR", "FILE", "PATH"}}  # a folder, a file, and either
+    core = "play rules train evaluate analyse round-robin free-for-all ladder season series leaderboard check-bot"
+    assert games == {*core.split(), *["check-game", "import", "solve", "league", "exploit", "evolve"]}
+    assert metavars["--agents"] == {"AGENT"}
 
 
 # ---------------------------------------------------------------- round-robin
 
 
 def test_a_round_robin_writes_everything_and_says_what_to_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ["round-robin", "torus-v0", "--param", "size=3", "--agents", "random", "rollout:8", "--games", "6"]
-    assert main(words) == 0
-    out, err = capsys.readouterr()
-    folder = tmp_path / "results" / "torus-v0-size=3-seed=0"
+    words = "round-robin torus-v0 --param size=3 --agents random rollout:8 --games 6"
+    out, err = command.both(words)
+    folder = Path("results") / "torus-v0-size=3-seed=0"
     assert re.search(r"^ +1 +(random|rollout:8) +\+\d+ ", out, re.MULTILINE)
     assert "Black, who begins, scores" in out
     assert "report.md" in out
-    assert re.search(rf"cellgames replay {folder.relative_to(tmp_path)} --record \d --step", out)
+    assert re.search(rf"cellgames replay {folder} --record \d --step", out)
     assert err.startswith("torus-v0: 6 of 6 games, ")
     with Image.open(folder / "top_game.gif") as image:
         assert image.format == "GIF"
         assert image.n_frames > 5  # type: ignore[attr-defined]  # of GIFs
-    assert main(["replay", str(folder / "games.jsonl")]) == 0
-    capsys.readouterr()
+    command(["replay", folder / "games.jsonl"])
 
     tables = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert main([*words, "--quiet"]) == 0
-    out, err = capsys.readouterr()
+    out, err = command.both(f"{words} --quiet")
     assert "6 games, 6 of them from before" in out
     assert err == ""
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == tables
-    assert main([*words, "--quiet", "--opening-plies", "3", "--out", str(folder)]) == 2
-    assert "opening_plies: expected 2, got 3" in capsys.readouterr().err
-    assert main([*words, "--quiet", "--opening-plies", "3", "--out", str(folder), "--no-resume", "--no-gif"]) == 0
+    words += f" --quiet --opening-plies 3 --out {folder}"
+    assert "opening_plies: expected 2, got 3" in command.refused(words)
+    command(f"{words} --no-resume --no-gif")
     assert not (folder / "top_game.gif").exists()
 
 
 @pytest.mark.parametrize(
-    ("line", "asked", "chunk", "kept_in"),
+    ("line", "asked", "chunk", "pieces"),
     [
-        ("round-robin torus-v0 --games 12 --chunk 2 --no-gif", 15, 2, "All whole chunks of games are kept in "),
-        ("season torus-v0 --teams 8 --days 5 --chunk 4", 30, 4, "All whole batches of games are kept in "),
+        ("round-robin torus-v0 --games 12 --chunk 2 --no-gif", 15, 2, "chunks"),
+        ("season torus-v0 --teams 8 --days 5 --chunk 4", 30, 4, "batches"),
     ],
 )
 def test_ctrl_c_says_how_to_continue(
-    line: str,
-    asked: int,
-    chunk: int,
-    kept_in: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    line: str, asked: int, chunk: int, pieces: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    out, agents = tmp_path / "my run", "--size 3 --in-process --agents random arena_bots:Impatient"
-    err, kept, printed = stop_and_continue([*line.split(), *agents.split()], out, asked, monkeypatch, capsys)
-    assert f"{kept_in}{out}" in err
+    out, line = tmp_path / "my run", f"{line} --size 3 --in-process --agents random arena_bots:First"
+    act, asking = arena_bots.First.act, iter(range(1, 1000))
+
+    def impatient(*given: Any) -> Any:
+        if next(asking) == asked:
+            signal.raise_signal(signal.SIGINT)
+        return act(*given)
+
+    monkeypatch.setattr(arena_bots.First, "act", impatient)
+    _, err = command.both(f"{line} --quiet --out '{out}' --no-resume", code=130)
+    assert "Traceback" not in err
+    assert f"All whole {pieces} of games are kept in {out}" in err
+    assert err.splitlines()[-1].endswith(f"cellgames {line} --quiet --out '{out}'")
+    kept = len(read_records(out / "games.jsonl").records)
     assert kept > 0
     assert kept % chunk == 0
-    assert f"games, {kept} of them from before" in printed
+    assert f"games, {kept} of them from before" in command(f"{line} --quiet --out '{out}'")
 
 
 def test_a_read_only_folder_names_the_options_that_help(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     """Root may write anywhere, so the system's answers are given here."""
     access, mkdir = os.access, Path.mkdir
@@ -357,20 +320,17 @@ def test_a_read_only_folder_names_the_options_that_help(
     monkeypatch.delenv("CELLGAMES_STORE", raising=False)
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path and access(path, mode))
     monkeypatch.setattr(Path, "mkdir", refuse)
-    words = ["round-robin", *SMALL, "--agents", "random", "greedy", "--games", "2", "--quiet", "--no-gif"]
+    words = f"round-robin {SMALL} --agents random greedy --games 2 --quiet --no-gif"
     store = str(Path("results") / "store.sqlite")
     for more, message in (
-        ((), f"{store}: expected a store of games or room for one, got Permission denied; --store FILE names another"),
-        ((), "and --no-store plays without one"),
-        (("--no-store",), f"nothing can be written into {tmp_path}; choose another folder (--out)"),
-        (("--no-store", "--out", "here"), f"here: nothing can be written into {tmp_path}"),
+        ("", f"{store}: expected a store of games or room for one, got Permission denied; --store FILE names another"),
+        ("", "and --no-store plays without one"),
+        ("--no-store", f"nothing can be written into {tmp_path}; choose another folder (--out)"),
+        ("--no-store --out here", f"here: nothing can be written into {tmp_path}"),
     ):
-        assert main([*words, *more]) == 2
-        out, err = capsys.readouterr()
-        assert (out, err.count("\n")) == ("", 1)
-        assert message in err
-    assert main(["analyse", *SMALL, "--agents", "random", "greedy", "--games", "2"]) == 2
-    assert "results: nothing can be written into" in capsys.readouterr().err
+        assert message in command.refused(f"{words} {more}")
+    refusal = command.refused(f"analyse {SMALL} --agents random greedy --games 2")
+    assert "results: nothing can be written into" in refusal
     assert not any(tmp_path.iterdir())
 
 
@@ -390,21 +350,18 @@ def test_an_error_names_the_file_of_the_user(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+def recorded(tmp_path: Path, command: Command) -> Path:
     file = tmp_path / "games.jsonl"
-    for seed in ("0", "1", "2"):
-        main(["play", *SMALL, "--watch", "--out", str(file), "--seed", seed])
-    capsys.readouterr()
+    for seed in range(3):
+        command(f"play {SMALL} --watch --out '{file}' --seed {seed}")
     return file
 
 
-def test_replay_of_good_records(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_of_good_records(recorded: Path, command: Command) -> None:
     for path in (recorded, recorded.parent):  # a file, and the folder of a run
-        assert main(["replay", str(path)]) == 0
-        assert capsys.readouterr().out == "All 3 games were played again with the recorded moves and results.\n"
+        assert command(["replay", path]) == "All 3 games were played again with the recorded moves and results.\n"
     gif = recorded.with_name("out.gif")
-    assert main(["replay", str(recorded), "--record", "2", "--show", "--out", str(gif)]) == 0
-    shown = capsys.readouterr().out
+    shown = command(["replay", recorded, "--record", 2, "--show", "--out", gif])
     moves = read_records(recorded).records[1].moves
     assert f"\n1. black (random) {moves[0]}\n" in shown
     assert f"\n{len(moves)}. " in shown
@@ -413,7 +370,7 @@ def test_replay_of_good_records(recorded: Path, capsys: pytest.CaptureFixture[st
         assert image.n_frames == len(moves) + 1  # type: ignore[attr-defined]  # of GIFs
 
 
-def test_replay_of_a_tampered_record_fails_with_one_line(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_of_a_tampered_record_fails_with_one_line(recorded: Path, command: Command) -> None:
     records = read_records(recorded).records
     recorded.unlink()
     swap = {'["win","loss"]': '["loss","win"]', '["loss","win"]': '["win","loss"]'}
@@ -423,84 +380,43 @@ def test_replay_of_a_tampered_record_fails_with_one_line(recorded: Path, capsys:
     with recorded.open("a") as file:
         file.write(line.replace(old, swap[old]) + "\n")
     append(recorded, [records[2]])
+    said = rf"cellgames: {re.escape(str(recorded))}, game 2: the result differs: outcome recorded .*\n"
     for words in ((), ("--record", "2"), ("--record", "2", "--show")):
-        assert main(["replay", str(recorded), *words]) == 1
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert re.fullmatch(
-            rf"cellgames: {re.escape(str(recorded))}, game 2: the result differs: outcome recorded .*\n", err
-        )
-    assert main(["replay", str(recorded), "--record", "3"]) == 0
+        assert re.fullmatch(said, command.refused(["replay", recorded, *words], 1))
+    command(["replay", recorded, "--record", "3"])
 
 
-def test_replay_lists_games_and_chooses_them(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["replay", str(recorded), "--list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_replay_lists_games_and_chooses_them(recorded: Path, command: Command) -> None:
+    lines = command(["replay", recorded, "--list"]).splitlines()
     assert [line.split()[0] for line in lines] == ["1", "2", "3"]
     assert re.fullmatch(r"  3  random - random, seed 2, (win-loss|loss-win), \d+ moves", lines[2])
-    assert main(["replay", str(recorded), "--seed", "1", "--agents", "random", "--out", str(recorded) + ".png"]) == 0
-    assert "The game was played again" in capsys.readouterr().out
+    said = command(["replay", recorded, "--seed", 1, "--agents", "random", "--out", f"{recorded}.png"])
+    assert "The game was played again" in said
     assert recorded.with_name("games.jsonl.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_replay_goes_through_a_game_step_by_step(
-    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    record = read_records(recorded).records[0]
-    last = len(record.moves)
-    typed(monkeypatch, "", "b", "3", "99", "e", "")
-    assert main(["replay", str(recorded), "--record", "1", "--step"]) == 0
-    shown = capsys.readouterr().out
+def test_replay_goes_through_a_game_step_by_step(recorded: Path, command: Command) -> None:
+    moves = read_records(recorded).records[0].moves
+    words = ["replay", recorded, "--record", 1, "--step"]
+    shown = command(words, "", "b", "3", "99", "e", "")
     heads = re.findall(r"(\d+)\. \w+ \(random\) (\S+)$", shown, re.MULTILINE)
-    assert heads == [
-        ("1", record.moves[0]),
-        ("3", record.moves[2]),
-        ("3", record.moves[2]),
-        (str(last), record.moves[-1]),
-    ]
-    assert f"'99' is no step from 0 to {last}" in shown
+    assert heads == [("1", moves[0]), ("3", moves[2]), ("3", moves[2]), (str(len(moves)), moves[-1])]
+    assert f"'99' is no step from 0 to {len(moves)}" in shown
     assert shown.count("Result: black (random)") == 1
-    typed(monkeypatch)  # the end of the input
-    assert main(["replay", str(recorded), "--record", "1", "--step"]) == 0
+    command(words)  # the end of the input
 
 
-def test_a_video_is_a_video_or_refused(
-    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_video_is_a_video_or_refused(recorded: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     ffmpeg = pytest.importorskip("imageio_ffmpeg")
     out = recorded.with_name("game.mp4")
-    words = ["replay", str(recorded), "--record", "2", "--out", str(out)]
-    assert main(words) == 0
+    words = ["replay", recorded, "--record", 2, "--out", out]
+    command(words)
     assert out.read_bytes()[4:8] == b"ftyp"
-    moves = len(read_records(recorded).records[1].moves)
     frames, seconds = ffmpeg.count_frames_and_secs(str(out))
-    assert frames == moves + 10  # the last position stays for three seconds
+    assert frames == len(read_records(recorded).records[1].moves) + 10  # the last position stays for three seconds
     assert seconds == pytest.approx(0.3 * frames, rel=0.02)
     out.unlink()
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    capsys.readouterr()
-    assert main(words) == 2
-    assert (
-        'a video needs imageio-ffmpeg, which brings ffmpeg: pip install "cellgames[video]"' in capsys.readouterr().err
-    )
+    said = 'a video needs imageio-ffmpeg, which brings ffmpeg: pip install "cellgames[video]"'
+    assert said in command.refused(words)
     assert not out.exists()
-
-
-def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
-    """One option has one placeholder in all commands, and GAME comes before all options."""
-    metavars: dict[str, set[str | None]] = {}
-    games = set()
-    (commands,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
-    for name, command in commands.items():
-        for action in command._actions:
-            # The messages of a bot name the game, GTP's do not.
-            if action.dest == "game" and name != "bot":
-                assert not action.option_strings, name
-                games.add(name)
-            for flag in action.option_strings:
-                metavars.setdefault(flag, set()).add(None if action.metavar is None else str(action.metavar))
-    several = {flag: found for flag, found in metavars.items() if len(found) > 1}
-    assert several == {"--out": {"DIR", "FILE", "PATH"}}  # a folder, a file, and either
-    core = "play rules train evaluate analyse round-robin free-for-all ladder season series leaderboard check-bot"
-    assert games == {*core.split(), *["check-game", "import", "solve", "league", "exploit", "evolve"]}
-    assert metavars["--agents"] == {"AGENT"}

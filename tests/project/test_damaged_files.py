@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,11 @@ def test_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert saved is not None
         return plain([vars(saved[0]), saved[2]])
 
-    found = outcomes(tmp_path / checkpoints.CHECKPOINT, read, (RunError,), range(100))
+    check_damages(tmp_path / checkpoints.CHECKPOINT, read, RunError)
+
+
+def check_damages(path: Path, read: Callable[[], Any], refusal: type[Exception]) -> None:
+    found = outcomes(path, read, (refusal,), range(100))
     assert found["refused"]
     assert not found["believed"]
 
@@ -59,9 +63,7 @@ def test_weights(tmp_path: Path) -> None:
         network, about = load_network(path)
         return plain([about, network.state_dict()])
 
-    found = outcomes(path, read, (ValueError,), range(100))
-    assert found["refused"]
-    assert not found["believed"]
+    check_damages(path, read, ValueError)
 
 
 @pytest.mark.parametrize("games", slow_except([8], [8, 40]))

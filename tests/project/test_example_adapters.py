@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from paths import ROOT
+from processes import environment
 
 # ---------------------------------------------------------------- CodeClash
 
@@ -25,17 +26,9 @@ class Shell:
         self.folder = folder
 
     def execute(self, command: str) -> dict[str, Any]:
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=self.folder,
-            env={**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        there = environment(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        done = subprocess.run(command, shell=True, cwd=self.folder, env=there, check=False, **pipes)
         return {"output": done.stdout, "returncode": done.returncode}
 
 

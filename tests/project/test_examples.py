@@ -60,13 +60,17 @@ def dqn(steps: int, seed: int) -> tuple[nn.Module, Any]:
 both = pytest.mark.parametrize("train", [ppo, dqn])
 
 
-@both
-def test_training_follows_from_the_seed(train: Train, capsys: pytest.CaptureFixture[str]) -> None:
-    first, again, other = (train(320, seed)[0].state_dict() for seed in (3, 3, 4))
+def check_weights(first: dict[str, Tensor], again: dict[str, Tensor], other: dict[str, Tensor]) -> None:
+    """Finite numbers, those of equal seeds equal, and those of different seeds different."""
     assert first.keys() == again.keys()
     assert all(weights.isfinite().all() for weights in first.values())
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+@both
+def test_training_follows_from_the_seed(train: Train, capsys: pytest.CaptureFixture[str]) -> None:
+    check_weights(*(train(320, seed)[0].state_dict() for seed in (3, 3, 4)))
     assert "steps" in capsys.readouterr().out
 
 
@@ -125,10 +129,7 @@ def one_file_agent(game: Game, seed: int = 0, **changed: Any) -> one_file.Learne
 def test_one_file_learns_in_every_small_preset(name: str) -> None:
     game = cellgames.make(f"{name}-small-v0")
     first, again, other = (one_file_agent(game, seed, **SHORT, total_steps=64) for seed in (3, 3, 4))
-    weights = [agent.network.state_dict() for agent in (first, again, other)]
-    assert all(tensor.isfinite().all() for tensor in weights[0].values())
-    assert all(torch.equal(weights[0][key], weights[1][key]) for key in weights[0])
-    assert not all(torch.equal(weights[0][key], weights[2][key]) for key in weights[0])
+    check_weights(*(agent.network.state_dict() for agent in (first, again, other)))
     assert 0 <= one_file.score(game, first, "random", 2)["score"] <= 1
 
 
@@ -194,19 +195,10 @@ def test_trials_are_runs_of_training_that_the_study_scores_and_stops(tmp_path: P
     assert study.trials[0].intermediate_values == pytest.approx(scores, abs=1e-3)
     assert study.trials[0].value == pytest.approx(float(rows[-1]["random"]), abs=1e-3)
     assert len([step for step in scores if step < base().total_steps / 3]) >= 2  # in time for the pruner, twice
-    beaten = study.trials[0]
+    rungs = dict.fromkeys(("completed_rung_0", "completed_rung_1"), 2.0)
+    better = {"value": 2.0, "intermediate_values": dict.fromkeys(scores, 2.0), "system_attrs": rungs}
     for _ in range(3):  # trials that no other can match
-        better = dict.fromkeys(scores, 2.0)
-        rungs = dict.fromkeys(("completed_rung_0", "completed_rung_1"), 2.0)
-        study.add_trial(
-            optuna.create_trial(
-                params=beaten.params,
-                distributions=space,
-                value=2.0,
-                intermediate_values=better,
-                system_attrs=rungs,
-            )
-        )
+        study.add_trial(optuna.create_trial(params=study.trials[0].params, distributions=space, **better))
     sweep.run_trial(tmp_path, base(), space, "random", 0)
     assert study.trials[-1].state.name == "PRUNED"
     wrong = dict([sweep.parse_values("start_from=nobody", PPOArguments)])
@@ -244,22 +236,15 @@ class Known(nn.Module):
 
 def test_advantages_of_a_game_of_three_moves() -> None:
     """The first player wins with the third move; each player's advantage is one of its own."""
-    seen = torch.tensor([0.2, -0.1, 0.5])  # what the players to act expect
-    done = torch.tensor([False, False, True])
-    batch = TensorDict(
-        {
-            "observation": seen[None, :, None],
-            "current_player": torch.tensor([[0, 1, 0]]),
-            "next": {
-                "observation": torch.tensor([-0.1, 0.5, 9.0])[None, :, None],  # the last one is worth nothing
-                "current_player": torch.tensor([[1, 0, 1]]),
-                "reward": torch.tensor([[[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]]]),
-                "done": done[None, :, None],
-                "terminated": done[None, :, None],
-            },
-        },
-        [1, 3],
-    )
+    seen = torch.tensor([0.2, -0.1, 0.5])[None, :, None]  # what the players to act expect
+    done = torch.tensor([False, False, True])[None, :, None]
+    after = {
+        "observation": torch.tensor([-0.1, 0.5, 9.0])[None, :, None],  # the last one is worth nothing
+        "current_player": torch.tensor([[1, 0, 1]]),
+        "reward": torch.tensor([[[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]]]),
+        **dict.fromkeys(("done", "terminated"), done),
+    }
+    batch = TensorDict({"observation": seen, "current_player": torch.tensor([[0, 1, 0]]), "next": after}, [1, 3])
     critic = ValueOperator(torchrl_ppo.FirstSeatValue(Known()), in_keys=["observation", "current_player"])
     torchrl_ppo.add_advantages(batch, GAE(gamma=1.0, lmbda=0.5, value_network=critic))
     # Surprises, as the first player sees them: 0.2 -> 0.1 -> 0.5 -> 1.
@@ -289,13 +274,9 @@ def test_two_steps_are_a_move_and_the_answer() -> None:
     last = None
     for move in game_moves:
         after, rewards, terminated, truncated, info = env.step(move)
-        buffer.add(
-            Batch(
-                obs=[seen], act=[move], rew=[list(rewards)], terminated=[terminated], truncated=[truncated],
-                obs_next=[after], info=[info],
-            ),
-            buffer_ids=[0],
-        )  # fmt: skip
+        step = {"obs": seen, "act": move, "rew": list(rewards), "terminated": terminated, "truncated": truncated}
+        step |= {"obs_next": after, "info": info}
+        buffer.add(Batch({name: [value] for name, value in step.items()}), buffer_ids=[0])
         seen, last = after, (seen, rewards, terminated)
     assert last is not None
     assert last[1:] == ([1.0, -1.0], True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Command
 
 import cellgames
 from cellgames.agents.loading import load
-from cellgames.cli.main import main
 from cellgames.envs import registry
 from cellgames.utils.foreign_text import MOST_LINE, clipped, listed, shown
 
@@ -144,41 +144,30 @@ def test_hostile_positions_and_moves_are_refused_in_one_short_line() -> None:
 )
 @pytest.mark.parametrize("name", ["long", "control"])
 def test_hostile_words_on_the_command_line_give_one_line(
-    words: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    try:
-        code = main([word.format(HOSTILE[name]) for word in words.split()])
-    except SystemExit as error:
-        code = int(str(error.code))
-    error_lines = capsys.readouterr().err.splitlines()
-    assert code == 2
-    assert len(error_lines) == 1
-    assert error_lines[0].isprintable()
-    assert len(error_lines[0]) <= MOST_LINE + 100  # the name of the command, and where its help is
+    (line,) = command.refused([word.format(HOSTILE[name]) for word in words.split()]).splitlines()
+    assert line.isprintable()
+    assert len(line) <= MOST_LINE + 100  # the name of the command, and where its help is
     assert not [*tmp_path.iterdir()]
 
 
-def test_no_command_writes_control_characters_to_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_command_writes_control_characters_to_the_terminal(tmp_path: Path, command: Command) -> None:
     """Names of folders, of agents and of teams, and what bots print, come from anybody."""
-    run = tmp_path / "run\x1b]0;title\x07\x9b2J\u202e"
-    words = ["round-robin", "torus-small-v0", "--size", "2", "--games", "2", "--no-gif", "--no-store", "--quiet"]
-    assert main([*words, "--agents", "random", "arena_bots:Loud", "--in-process", "--out", str(run)]) == 0
-    store = tmp_path / "store.sqlite"
-    assert main(["leaderboard", "--add", str(run), "--store", str(store)]) == 0
-    assert main(["leaderboard", "--add", str(run), "--store", str(store), "--json"]) == 0
-    assert main(["replay", str(run), "--list"]) == 0
-    (run / "games.jsonl").write_text('{"game":"\\u001b[2J"}\n')
-    assert main(["replay", str(run)]) == 2
-    (run / "run.json").unlink()
-    assert main(["replay", str(run)]) == 2
-    teams = tmp_path / "teams.csv"
+    run, store, teams = tmp_path / "run\x1b]0;title\x07\x9b2J\u202e", tmp_path / "store.sqlite", tmp_path / "teams.csv"
+    games = ["round-robin", "torus-small-v0", "--size", "2", "--games", "2", "--no-gif", "--no-store", "--quiet"]
     teams.write_text("name,agent\n\x1b[2J,random\n")
-    assert main(["season", "torus-small-v0", "--teams", str(teams), "--out", str(tmp_path / "season")]) == 2
-    said = capsys.readouterr()
-    for text in (said.out, said.err):
-        assert text
-        assert {letter for letter in text if not letter.isprintable()} <= {"\n"}
-    assert "\\u001b]0;title" in said.out
+    said = [
+        *command.both([*games, "--agents", "random", "arena_bots:Loud", "--in-process", "--out", run]),
+        *command.both(["leaderboard", "--add", run, "--store", store]),
+        *command.both(["leaderboard", "--add", run, "--store", store, "--json"]),
+        *command.both(["replay", run, "--list"]),
+    ]
+    (run / "games.jsonl").write_text('{"game":"\\u001b[2J"}\n')
+    said.append(command.refused(["replay", run]))
+    (run / "run.json").unlink()
+    said.append(command.refused(["replay", run]))
+    said.append(command.refused(["season", "torus-small-v0", "--teams", teams, "--out", tmp_path / "season"]))
+    assert {letter for text in said for letter in text if not letter.isprintable()} <= {"\n"}
+    assert "\\u001b]0;title" in said[0]

@@ -2,51 +2,35 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
 import pytest
 import torch
+from command import Command
 
 import cellgames
 from cellgames.arena.records.record_lines import read_records
-from cellgames.cli.main import main
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
 from cellgames.web.frames import replay_data
 from cellgames.web.hints import hint
 
-SMALL = ("play", "torus-v0", "--size", "3", "--in-process", "--agents", "arena_bots:Last")
 
-
-def played(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], *lines: str
-) -> list[str]:
-    """Play with these lines; return what is shown before the first one, and after each of them."""
-    monkeypatch.setattr("sys.stdin", io.StringIO("".join(line + "\n" for line in lines)))
-    assert main(words) == 0
-    return re.split(r"\S+ \(you\), your move: ", capsys.readouterr().out)
-
-
-def test_a_hint_names_the_winning_move_and_its_value(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_hint_names_the_winning_move_and_its_value(command: Command) -> None:
     """Column a lacks one stone of a ring of Black."""
-    words = (*SMALL, "--position", "x../x../... .oo/.../... b")
-    answers = played(monkeypatch, capsys, words, "hint", "quit")
-    assert re.match(r"\S+ suggests a3: you are winning, your chance to win is 100 %\.\n", answers[1])
+    position = "x../x../... .oo/.../... b"
+    words = f"play torus-v0 --size 3 --in-process --agents arena_bots:Last --position '{position}'"
+    told = r"your move: \S+ suggests a3: you are winning, your chance to win is 100 %\.\n"
+    assert re.search(told, command(words, "hint", "quit"))
 
 
-def test_moves_of_the_cup_are_read_with_the_names_of_their_shapes(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_moves_of_the_cup_are_read_with_the_names_of_their_shapes(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "cup.jsonl"
-    words = ("play", "toroidal-cup-small-v0", "--param", "shapes=1", "--out", str(out))
-    answers = played(monkeypatch, capsys, words, "r2c6/0")
-    assert "\nteam_1 (you) plays R-pentomino r2c6/0\n" in answers[1]
-    assert main(["replay", str(out), "--show"]) == 0
-    assert re.search(r"^1\. R-pentomino r2c6/0, R-pentomino r\d+c\d+/\d$", capsys.readouterr().out, re.M)
+    shown = command(f"play toroidal-cup-small-v0 --param shapes=1 --out '{out}'", "r2c6/0")
+    assert "\nteam_1 (you) plays R-pentomino r2c6/0\n" in shown
+    shown = command(["replay", out, "--show"])
+    assert re.search(r"^1\. R-pentomino r2c6/0, R-pentomino r\d+c\d+/\d$", shown, re.M)
     (record,) = read_records(out).records
     assert re.fullmatch(r"r2c6/0 r\d+c\d+/\d", record.moves[0])  # records keep the short names
     assert replay_data(record)["record"]["words"][0][0] == "R-pentomino r2c6/0"
@@ -67,12 +51,11 @@ def test_hints_where_all_act_at_once_are_legal_and_use_what_the_seat_sees(id: st
 
 
 @pytest.mark.parametrize("plugin", registry.plugins(), ids=lambda plugin: plugin.id)
-def test_rules_have_goal_board_moves_and_credit(plugin: GamePlugin, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_have_goal_board_moves_and_credit(plugin: GamePlugin, command: Command) -> None:
     page, prompt, info = plugin.page, plugin.prompt, registry.make(plugin.id).info
     assert page is not None
     assert prompt is not None
-    assert main(["rules", plugin.id]) == 0
-    shown = capsys.readouterr().out
+    shown = command(["rules", plugin.id])
     for text in (info.title, info.credit, *page.rules, *page.goals, prompt.position, prompt.moves):
         assert text in shown
     assert f"play {plugin.id} --agents greedy" in shown

@@ -24,9 +24,6 @@ def load(name: str) -> dict[Any, Any]:
     return loaded
 
 
-# ---------------------------------------------------------------- workflows
-
-
 @pytest.mark.parametrize("name", ["tests", "release"])
 def test_workflows_install_extras_and_files_that_exist(name: str) -> None:
     text = (ROOT / f".github/workflows/{name}.yml").read_text(encoding="utf-8")
@@ -34,12 +31,6 @@ def test_workflows_install_extras_and_files_that_exist(name: str) -> None:
         assert set(extras.split(",")) <= set(PROJECT["optional-dependencies"])
     for path in re.findall(r"[\w./-]+\.(?:py|txt|yml|toml|md)\b", text):
         assert (ROOT / path).is_file() or (ROOT / ".github/workflows" / path).is_file(), path
-
-
-# ---------------------------------------------------------------- hooks
-
-
-# ---------------------------------------------------------------- versions
 
 
 def test_the_citation_is_of_this_version() -> None:
@@ -61,9 +52,6 @@ def test_the_changelog_has_this_version_below_what_is_unreleased() -> None:
     assert all(later > earlier for later, earlier in pairwise(found))
     kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
     assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
-
-
-# ---------------------------------------------------------------- issues
 
 
 def test_the_bug_form_offers_every_game() -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import pkgutil
-import subprocess
-import sys
 from types import ModuleType
 
 import pytest
-from paths import ROOT
+from processes import python
 from public_api import PACKAGES, names
 
 import cellgames
@@ -72,7 +69,6 @@ try:
 except ImportError as error:
     print(error)
 """
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    done = python("-c", code)
     assert done.returncode == 0, done.stderr
     assert "cannot import name 'nothing' from 'cellgames.arena'" in done.stdout

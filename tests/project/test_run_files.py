@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 import torch
-from arena_runs import die_writing, kill_each, killed_at
 from paths import ROOT
 from store_games import chunk
 
@@ -27,7 +26,6 @@ from cellgames.runs.comparing import NOT_COMPARED, compared_files, different_fil
 from cellgames.training.runs.checkpoints import write_state
 from cellgames.training.runs.logs import TIMING_METRICS
 from cellgames.utils.files import write_atomic
-from cellgames.utils.report import files as report_files
 
 PAGE = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
 
@@ -94,35 +92,6 @@ def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="the processes are forked")
-def test_an_evaluation_that_was_killed_is_repeated_alike(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    moments = ["evaluation.json", "evaluation.md", "games.jsonl"]
-    script = (
-        "import sys; sys.path.append(sys.argv[2]); from test_run_files import evaluate_all as run; run(*sys.argv[1:])"
-    )
-    killed_at([str(Path(__file__).parent), *moments], script, tmp_path)
-    for moment in moments:
-        assert evaluate(tmp_path / moment) == 0
-        assert different_files(tmp_path / moment, runs[0] / "evaluate") == []
-
-
-def evaluate(folder: Path) -> int:
-    """Run the command of the evaluation in another folder, with a store beside it."""
-    words = COMMANDS["evaluate"].replace("STORE", f"{folder}.sqlite").split()
-    return main([*words, "--out", str(folder)])
-
-
-def evaluate_all(root: str, place: str, *moments: str) -> None:
-    """Run evaluations that are killed while they write a file; a process of its own calls this."""
-
-    def run(moment: str, folder: str) -> None:
-        vars(report_files)["write_atomic"] = die_writing(moment, write_atomic)
-        evaluate(Path(folder))
-
-    kill_each(run, root, *moments)
 
 
 # ---------------------------------------------------------------- the page

@@ -12,31 +12,30 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from paths import ROOT
+from command import Command
+from processes import environment, python
 from recorded_games import write_runs
 
 import cellgames
-from cellgames.cli.main import main, parser
+from cellgames.cli.main import parser
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import plain_table
 
 CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def output(words: Sequence[str], *, columns: int, typed: Sequence[bytes] = (), **environment: str) -> str:
+def output(words: Sequence[str], *, columns: int = 80, **variables: str) -> str:
     """Return what a command, or a program after -c, shows at a terminal of this width."""
     if sys.platform == "win32":
         pytest.skip("Windows has no pseudo terminals of this kind")
     import pty
 
-    path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])
-    there = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    there |= {"PYTHONPATH": path, "TERM": "xterm-256color", "COLUMNS": str(columns), "INPUTRC": os.devnull}
+    there = environment(TERM="xterm-256color", COLUMNS=str(columns), INPUTRC=os.devnull)
+    there = {name: value for name, value in there.items() if name not in ("NO_COLOR", "FORCE_COLOR")} | variables
     ours, theirs = pty.openpty()
     command = [sys.executable, *([] if words[:1] == ["-c"] else ["-m", "cellgames"]), *words]
-    process = subprocess.Popen(command, env={**there, **environment}, stdin=theirs, stdout=theirs, stderr=theirs)
+    process = subprocess.Popen(command, env=there, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    os.write(ours, b"".join(typed))
     shown = b""
     while select.select([ours], [], [], 60)[0]:
         try:
@@ -54,15 +53,9 @@ def output(words: Sequence[str], *, columns: int, typed: Sequence[bytes] = (), *
 # ---------------------------------------------------------------- help
 
 
-def test_without_arguments_all_commands_stand_by_purpose(capsys: pytest.CaptureFixture[str]) -> None:
-    texts = []
-    for arguments in ([], ["--help"]):
-        with pytest.raises(SystemExit) as left:
-            main(arguments)
-        assert left.value.code == 0
-        texts.append(capsys.readouterr().out)
-    shown = texts[0]
-    assert texts[1] == shown
+def test_without_arguments_all_commands_stand_by_purpose(command: Command) -> None:
+    shown = command("")
+    assert command("--help") == shown
     (commands,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
     listed = re.findall(r"^  ([a-z-]+)  +[A-Z]", shown, re.MULTILINE)
     assert sorted(listed) == sorted(commands)
@@ -77,13 +70,13 @@ def test_without_arguments_all_commands_stand_by_purpose(capsys: pytest.CaptureF
 
 
 def test_no_colour_where_it_is_not_wanted_or_rich_is_missing() -> None:
-    plain = CODE.sub("", output([], columns=80))
-    assert output([], columns=80, NO_COLOR="1") == plain
+    plain = CODE.sub("", output([]))
+    assert output([], NO_COLOR="1") == plain
     program = (
         "import sys; sys.modules['rich'] = sys.modules['rich.text'] = None\n"
         "from cellgames.cli.main import main; main([])"
     )
-    assert output(["-c", program], columns=80) == plain
+    assert output(["-c", program]) == plain
 
 
 # ---------------------------------------------------------------- tables
@@ -115,16 +108,10 @@ def test_long_work_says_that_it_goes_on_and_short_work_nothing() -> None:
         "with waiting('Searching', after_s={after}, every_s=0.1): time.sleep(0.5)\n"
         "print('done')"
     )
-    shown = output(["-c", program.format(after=0.1)], columns=80)
+    shown = output(["-c", program.format(after=0.1)])
     assert re.search(r"\rSearching \.\.\. 0 s \(Ctrl-C stops\).*\r +\rdone\n$", shown, re.DOTALL)
-    assert output(["-c", program.format(after=9)], columns=80) == "done\n"
-    piped = subprocess.run(
-        [sys.executable, "-c", program.format(after=0.1)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    assert output(["-c", program.format(after=9)]) == "done\n"
+    piped = python("-c", program.format(after=0.1))
     assert (piped.stdout, piped.stderr) == ("done\n", "")
 
 
@@ -132,20 +119,18 @@ def test_long_work_says_that_it_goes_on_and_short_work_nothing() -> None:
 
 
 def test_an_export_that_is_stopped_leaves_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     def stopped(*arguments: object) -> None:
         raise KeyboardInterrupt
 
     write_runs(tmp_path, {"runs": cellgames.make("torus-v0", size=2)})
-    for kind, module in (
-        ("parquet", "lab.datasets.decision_tables"),
-        ("minari", "lab.datasets.minari_datasets"),
-        ("sgf", "arena.formats.sgf_files"),
+    for kind, name in (
+        ("parquet", "lab.datasets.decision_tables._table"),
+        ("minari", "lab.datasets.minari_datasets._episodes"),
+        ("sgf", "arena.formats.sgf_files._game_to_sgf"),
     ):
-        name = {"sgf": "_game_to_sgf", "minari": "_episodes", "parquet": "_table"}[kind]
-        monkeypatch.setattr(f"cellgames.{module}.{name}", stopped)
-        words = ["export", str(tmp_path / "runs"), "--format", kind, "--out", str(tmp_path / f"{kind}-v0")]
-        assert main(words) == 130
-        assert capsys.readouterr().err == "\nStopped.\n"
+        monkeypatch.setattr(f"cellgames.{name}", stopped)
+        words = f"export '{tmp_path / 'runs'}' --format {kind} --out '{tmp_path / kind}-v0'"
+        assert command.both(words, code=130) == ("", "\nStopped.\n")
         assert [path.name for path in tmp_path.iterdir()] == ["runs"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from paths import ROOT
+from processes import environment
 from slow import slow_except
 from torch_defaults import DEFAULTS, PARTS
 
@@ -19,15 +20,9 @@ def test_defaults_of_torch_change_nothing(part: str) -> None:
     if part in ("adapters", "beginning"):
         for library in ("gymnasium", "pettingzoo", "stable_baselines3", "torchrl"):
             pytest.importorskip(library)
-    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])
     words = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "support" / "torch_defaults.py")]
-    environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
-    processes = [
-        subprocess.Popen(
-            [*words, name, part], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        for name in DEFAULTS
-    ]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen([*words, name, part], env=environment(), **pipes) for name in DEFAULTS]
     texts = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0] * len(DEFAULTS), texts
     played = [out for out, _ in texts]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 
 SCRIPT = """
 import contextlib, importlib, io, pkgutil, sys
@@ -66,5 +65,5 @@ assert client.get("/api/records/worth", params={"file": "played/games.jsonl", "n
 )
 def test_the_core_runs_without_the_lab(tmp_path: Path, script: str) -> None:
     pytest.importorskip("fastapi")
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
+    done = python("-c", script, str(tmp_path))
     assert done.returncode == 0, done.stderr[-3000:]

@@ -100,18 +100,6 @@ def _plain(action: Tensor) -> Any:
     return int(action) if action.ndim == 0 else action.numpy()
 
 
-def _in_turns(game: Game) -> bool:
-    return not game.info.simultaneous
-
-
-def _at_once(game: Game) -> bool:
-    return game.info.simultaneous
-
-
-def _all(game: Game) -> bool:
-    return True
-
-
 def _fast(env: Any) -> Any:
     env.metadata["render_fps"] = 100_000  # windows do not wait
     return env
@@ -186,10 +174,6 @@ def _check_parallel(game: Game) -> None:
     parallel_seed_test(lambda: _raw(game), num_cycles=100)  # type: ignore[no-untyped-call]  # PettingZoo's
 
 
-def _check_gymnasium(game: Game) -> None:
-    check_env(SeatEnv(game))
-
-
 def _check_sb3(game: Game) -> None:
     from stable_baselines3.common.env_checker import check_env
 
@@ -211,31 +195,36 @@ def _check_torchrl(game: Game) -> None:
 
 
 ADAPTERS: dict[str, Adapter] = {
-    "aec": Adapter(_raw, _in_turns, _check_raw, _step_aec, ("raise", "raise"), ANY_MODE),
-    "wrapped": Adapter(_aec, _all, _check_aec, _step_aec, modes=ANY_MODE),
-    "parallel": Adapter(_raw, _at_once, _check_parallel, _step_parallel, modes=ANY_MODE),
+    "aec": Adapter(_raw, lambda game: not game.info.simultaneous, _check_raw, _step_aec, ("raise", "raise"), ANY_MODE),
+    "wrapped": Adapter(_aec, lambda game: True, _check_aec, _step_aec, modes=ANY_MODE),
+    "parallel": Adapter(_raw, lambda game: game.info.simultaneous, _check_parallel, _step_parallel, modes=ANY_MODE),
     "gymnasium": Adapter(
         lambda game, render_mode=None, **more: _fast(SeatEnv(game, render_mode=render_mode, **more)),
-        *(_all, _check_gymnasium, lambda env, actions: env.step(_plain(actions[0]))),
+        *(lambda game: True, lambda game: check_env(SeatEnv(game)), lambda env, actions: env.step(_plain(actions[0]))),
         modes=ANY_MODE,
         learner=True,
     ),
     "gymnasium vector": Adapter(
         lambda game, render_mode=None, **more: SeatVectorEnv(game, 3, render_mode=render_mode, **more),
-        *(_all, lambda game: None, lambda env, actions: env.step(actions.numpy())),
+        *(lambda game: True, lambda game: None, lambda env, actions: env.step(actions.numpy())),
         modes=("rgb_array",),
         num_envs=3,
         learner=True,
     ),
     "sb3": Adapter(
         lambda game, render_mode=None, **more: SeatVecEnv(game, 3, render_mode=render_mode, **more),
-        *(_all, _check_sb3, lambda env, actions: env.step(actions.numpy())),
+        *(lambda game: True, _check_sb3, lambda env, actions: env.step(actions.numpy())),
         modes=("rgb_array",),
         num_envs=3,
         learner=True,
     ),
     "torchrl": Adapter(
-        lambda game, **_: TorchRLGame(game, 3), _all, _check_torchrl, _step_torchrl, ("raise", "raise"), num_envs=3
+        lambda game, **_: TorchRLGame(game, 3),
+        lambda game: True,
+        _check_torchrl,
+        _step_torchrl,
+        ("raise", "raise"),
+        num_envs=3,
     ),
 }
 

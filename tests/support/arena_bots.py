@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 
 import torch
 from torch import Tensor
 
 from cellgames.agents.base import BaseAgent
-from cellgames.agents.playouts.random_agent import RandomAgent
 
 
 class First(BaseAgent):
@@ -24,18 +22,6 @@ class Last(BaseAgent):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         return action_mask.shape[1] - 1 - action_mask.flip(1).int().argmax(dim=1)
-
-
-class Impatient(RandomAgent):
-    """Random; presses Ctrl-C when asked for the n-th time, n from the environment variable IMPATIENT."""
-
-    asked = 0
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        Impatient.asked += 1
-        if Impatient.asked == int(os.environ.get("IMPATIENT", "0")):
-            signal.raise_signal(signal.SIGINT)
-        return super().act(observation, action_mask, env_ids, generator)
 
 
 class Raising(First):

@@ -106,12 +106,7 @@ def page(
 ) -> Iterator[tuple[Any, Watched]]:
     """A fresh page (its own cookies and cache) and what it complains about; a test asserts that this is empty.
 
-    Args:
-        opened: what `browser` gives.
-        size: of the window in CSS pixels, width and height.
-        touch: whether it is a touch screen, twice as dense.
-        dark: the colour scheme that the person prefers.
-        offline: cut the network.
+    The size is that of the window in CSS pixels; a touch screen is twice as dense.
     """
     context = opened.new_context(
         viewport={"width": size[0], "height": size[1]},

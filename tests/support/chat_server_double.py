@@ -20,13 +20,7 @@ Behaviour = Callable[["Chat", Handler, dict[str, Any]], None]
 
 
 class Chat(ThreadingHTTPServer):
-    """The server.
-
-    Attributes:
-        requests: the bodies of all requests.
-        keys: their headers `Authorization`.
-        behaviour: answers a request.
-    """
+    """The server, with the bodies of all requests and their headers `Authorization`; `behaviour` answers."""
 
     daemon_threads = True
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-BLOCK = 64
-"""Bytes of a block of zeros."""
+BLOCK = 64  # bytes of zeros
 
 
 def damaged(content: bytes, seed: int) -> bytes:
@@ -27,13 +26,7 @@ def damaged(content: bytes, seed: int) -> bytes:
 def outcomes(
     path: Path, read: Callable[[], Any], refusals: tuple[type[Exception], ...], seeds: range
 ) -> dict[str, list[int]]:
-    """Damage a file in many ways and read it each time; afterwards it is as it was.
-
-    Args:
-        path: of the file.
-        read: returns its content, to be compared.
-        refusals: the errors that refuse a file; any other one is raised.
-        seeds: one for each damage.
+    """Damage a file by each seed and read its content; afterwards it is as it was, and other errors are raised.
 
     Returns:
         The seeds by what happened: "refused", "harmless" (the content is the same) or "believed".

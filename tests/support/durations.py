@@ -25,13 +25,8 @@ QUICK_SECONDS = 75.0
 """Processor time that `--quick` may spend in tests; collecting them and starting processes comes on top."""
 
 
-def function_of(nodeid: str, slow: bool = False) -> str:
-    """Return the name of a test function: `tests/web/test_page.py::test_it`, with ` slow` after it if it is marked."""
-    return nodeid.partition("[")[0] + " slow" * slow
-
-
 def _name(item: pytest.Item) -> str:
-    return function_of(item.nodeid, item.get_closest_marker("slow") is not None)
+    return item.nodeid.partition("[")[0] + " slow" * (item.get_closest_marker("slow") is not None)
 
 
 def read(path: Path = FILE) -> dict[str, float]:
@@ -60,21 +55,12 @@ def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> Non
 
 
 def quick(items: list[pytest.Item], seconds: Mapping[str, float], budget: float = QUICK_SECONDS) -> list[pytest.Item]:
-    """Return the tests to run in a budget: of new functions, then of as many others as fit, the shortest first.
-
-    Args:
-        items: all tests that were collected.
-        seconds: those of each function; a function that is not among them is new.
-        budget: seconds in all.
-    """
+    """Return the tests of functions that were not measured, and of the shortest others that fit a budget in seconds."""
     functions = {_name(item) for item in items if item.get_closest_marker("ray") is None}
-    chosen = {name for name in functions if name not in seconds}
-    spent = 0.0
+    chosen, spent = functions - seconds.keys(), 0.0
     for name in sorted(functions - chosen, key=lambda name: (seconds[name], name)):
         spent += seconds[name]
-        if spent > budget:
-            break
-        chosen.add(name)
+        chosen |= {name} if spent <= budget else set()
     return [item for item in items if _name(item) in chosen]
 
 
@@ -87,7 +73,7 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add the set-up, the call or the end of a test."""
-        self._seconds[function_of(report.nodeid, "slow" in report.keywords)] += report.duration
+        self._seconds[report.nodeid.partition("[")[0] + " slow" * ("slow" in report.keywords)] += report.duration
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the file; a process of xdist leaves that to the one that started it."""

@@ -23,14 +23,8 @@ QUICK: dict[str, dict[str, Any]] = {
     "y-small-v0": {"size": 4, "tiling": "octagons"},
     "grid-adaptation-v0": {"size": 5, "players": 3, "rounds": 3, "flip_rounds": (2,)},
     "grid-adaptation-small-v0": {
-        **{
-            "size": 6,
-            "players": 2,
-            "rounds": 4,
-            "flip_rounds": (1, 3),
-            "reward_scheme": "outcome",
-            "garnet_value": 0.5,
-        },
+        **{"size": 6, "players": 2, "rounds": 4, "flip_rounds": (1, 3)},
+        **{"reward_scheme": "outcome", "garnet_value": 0.5},
     },
     "toroidal-cup-v0": {"shapes": 4, "max_generations": 60},
     "toroidal-cup-small-v0": {"max_generations": 300},

@@ -119,13 +119,7 @@ def equilibrium(payoff: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def exact_matrix(own: Hand, other: Hand, lead: int) -> np.ndarray:
-    """Return the first player's exact value of each pair of bids, by backward induction.
-
-    Args:
-        own: the cards that are left, as numbers from 0.
-        other: the other's.
-        lead: of the first player, in points.
-    """
+    """Return the first player's exact value of each pair of bids out of both hands, by backward induction."""
     prize = len(own)
     rows = [
         [

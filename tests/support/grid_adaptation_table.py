@@ -94,11 +94,7 @@ def agree(game: GridAdaptation, state: GridState, matches: Sequence[ReferenceMat
 class Table:
     """A match from a drawn board, played by the game and by the reference; after every step they must agree.
 
-    Args:
-        game: the rules.
-        board: rows of sequences and dots; empty without one.
-        seed: of the env.
-        fields: of the state, as `position` takes them.
+    The board is rows of sequences and dots; fields of the state are as `position` takes them.
     """
 
     def __init__(self, game: GridAdaptation, board: str = "", *, seed: int = 0, **fields: Any) -> None:

@@ -18,15 +18,9 @@ Letter = tuple[int, int, int]
 
 @dataclass
 class TalkMatch:
-    """A match with talk.
+    """A match with talk, "public" or "private": `talk_steps` before each round, with `words` beside silence.
 
-    Attributes:
-        match: the base game.
-        talk: "public" or "private".
-        words: the number of words beside silence.
-        talk_steps: before each round.
-        written: pages of letters as they were sent.
-        delivered: the same as they arrived.
+    The pages of letters are kept as they were sent and as they arrived.
     """
 
     match: ReferenceMatch

@@ -7,7 +7,7 @@ import fractions
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ DTYPES = [
     *(torch.float8_e4m3fn, torch.float8_e5m2),
 ]
 KINDS = ["i8", ">i8", "i4", "i2", "i1", "u8", "u4", ">u2", "u1", "?", "f2", "f4", "f8", "c16", "S3", "U3", "O", "M8[s]"]
+
+
+Numbers: TypeAlias = np.ndarray[Any, Any]
 
 
 class Wordy:
@@ -35,39 +38,26 @@ class Failing:
         raise MemoryError("no array")
 
 
-def _as_dtype(dtype: torch.dtype) -> Callable[[np.ndarray[Any, Any]], Any]:
-    return lambda numbers: torch.from_numpy(numbers.copy()).to(dtype)
+def _quietly(make: Callable[[Numbers], Any]) -> Callable[[Numbers], Any]:
+    def quiet(numbers: Numbers) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return make(numbers)
+
+    return quiet
 
 
-def _as_kind(kind: str) -> Callable[[np.ndarray[Any, Any]], Any]:
-    return lambda numbers: numbers.astype(kind)
-
-
-def _quantized(numbers: np.ndarray[Any, Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return torch.quantize_per_tensor(torch.from_numpy(numbers).float(), 1.0, 0, torch.qint32)
-
-
-def _nested(numbers: np.ndarray[Any, Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return torch.nested.nested_tensor([torch.from_numpy(numbers.reshape(-1)), torch.zeros(2, dtype=torch.int64)])
-
-
-def _sparse(numbers: np.ndarray[Any, Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return torch.from_numpy(numbers.reshape(1, -1).copy()).to_sparse_csr()
-
-
-CONTAINERS: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
-    **{str(dtype): _as_dtype(dtype) for dtype in DTYPES},
-    **{f"numpy {kind}": _as_kind(kind) for kind in KINDS},
+CONTAINERS: dict[str, Callable[..., Any]] = {
+    **{str(kind): lambda numbers, kind=kind: torch.from_numpy(numbers.copy()).to(kind) for kind in DTYPES},
+    **{f"numpy {kind}": lambda numbers, kind=kind: numbers.astype(kind) for kind in KINDS},
     "sparse": lambda numbers: torch.from_numpy(numbers.copy()).to_sparse(),
-    "sparse rows": _sparse,
-    "quantized": _quantized,
-    "nested": _nested,
+    "sparse rows": _quietly(lambda numbers: torch.from_numpy(numbers.reshape(1, -1).copy()).to_sparse_csr()),
+    "quantized": _quietly(
+        lambda numbers: torch.quantize_per_tensor(torch.from_numpy(numbers).float(), 1.0, 0, torch.qint32)
+    ),
+    "nested": _quietly(
+        lambda numbers: torch.nested.nested_tensor([torch.from_numpy(numbers.reshape(-1)), torch.zeros(2).long()])
+    ),
     "meta": lambda numbers: torch.from_numpy(numbers).to("meta"),
     "expanded": lambda numbers: torch.zeros((), dtype=torch.int64).expand(numbers.shape),
     "huge": lambda numbers: torch.zeros((), dtype=torch.int64).expand(1 << 40),
@@ -108,19 +98,25 @@ CONTAINERS: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
     "failing": lambda numbers: Failing(),
 }
 
+SHAPES: dict[str, Callable[[Numbers], Numbers]] = {
+    "right": lambda numbers: numbers,
+    "one more axis": lambda numbers: numbers[None],
+    "one more at the end": lambda numbers: numbers[..., None],
+    "flat": lambda numbers: numbers.reshape(-1),
+    "empty": lambda numbers: numbers[..., :0] if numbers.ndim else np.zeros(0, np.int64),
+    "too many": lambda numbers: np.concatenate([numbers.reshape(-1)] * 2),
+    "turned": lambda numbers: np.ascontiguousarray(numbers.T),
+    "scalar": lambda numbers: np.array(numbers.flat[0] if numbers.size else 0),
+}
+
 _EDGES = [-1, -(1 << 63), (1 << 63) - 1, 1 << 31, (1 << 31) - 1, -(1 << 31), 256, 255, 65536, 1 << 32]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The changes that are made to legal actions.
+    """The changes that are made to legal actions: keys of `CONTAINERS` and `SHAPES`, and other numbers in some places.
 
-    Attributes:
-        container: key of `CONTAINERS`.
-        changes: places, and the numbers that stand there instead.
-        shape: what is done to the shape.
-        played: steps that are played before.
-        seed: of those steps and of the legal actions.
+    `played` steps are played before; `seed` is that of those steps and of the legal actions.
     """
 
     container: str
@@ -129,31 +125,13 @@ class Recipe:
     played: int = 0
     seed: int = 0
 
-    def build(self, legal: np.ndarray[Any, Any]) -> Any:
-        """Return the hostile thing.
-
-        Args:
-            legal: int64, legal actions in the shape that is expected.
-        """
+    def build(self, legal: Numbers) -> Any:
+        """Return the hostile thing made of legal actions in the shape that is expected."""
         numbers = np.array(legal, dtype=np.int64)
         for place, number in self.changes if numbers.size else ():
             numbers.flat[place % numbers.size] = number
-        if self.shape == "one more axis":
-            numbers = numbers[None]
-        elif self.shape == "one more at the end":
-            numbers = numbers[..., None]
-        elif self.shape == "flat":
-            numbers = numbers.reshape(-1)
-        elif self.shape == "empty":
-            numbers = numbers[..., :0] if numbers.ndim else np.zeros(0, np.int64)
-        elif self.shape == "too many":
-            numbers = np.concatenate([numbers.reshape(-1)] * 2)
-        elif self.shape == "turned":
-            numbers = np.ascontiguousarray(numbers.T)
-        elif self.shape == "scalar":
-            numbers = np.array(numbers.flat[0] if numbers.size else 0)
         with np.errstate(all="ignore"):
-            return CONTAINERS[self.container](numbers)
+            return CONTAINERS[self.container](SHAPES[self.shape](numbers))
 
 
 def recipes() -> st.SearchStrategy[Recipe]:
@@ -163,12 +141,7 @@ def recipes() -> st.SearchStrategy[Recipe]:
         Recipe,
         container=st.one_of(st.just("torch.int64"), st.just("numpy i8"), st.sampled_from(list(CONTAINERS))),
         changes=st.one_of(st.just(()), st.lists(st.tuples(st.integers(0, 30), number), max_size=3).map(tuple)),
-        shape=st.one_of(
-            st.just("right"),
-            st.sampled_from(
-                ["one more axis", "one more at the end", "flat", "empty", "too many", "turned", "scalar"],
-            ),
-        ),
+        shape=st.one_of(st.just("right"), st.sampled_from(list(SHAPES)[1:])),
         played=st.integers(0, 6),
         seed=st.integers(0, 1000),
     )

@@ -79,15 +79,12 @@ def play() -> None:
         vector = game.vector(games, seed=1, reuse_buffers=True, observe=game.info.observation.dtype)
         generator = torch.Generator().manual_seed(1)
 
-        def steps(count: int, vector: Any = vector, generator: torch.Generator = generator) -> None:
-            for _ in range(count):
-                vector.step_random(generator)
-                vector.legal_actions  # noqa: B018  # as users read it
-                vector.observation  # noqa: B018
-
-        steps(WARM_UP)
-        _control("-i", "on")
-        steps(STEPS)
+        for number in range(WARM_UP + STEPS):
+            if number == WARM_UP:
+                _control("-i", "on")
+            vector.step_random(generator)
+            vector.legal_actions  # noqa: B018  # as users read it
+            vector.observation  # noqa: B018
         _control("-d", name)
         _control("-i", "off")
 
@@ -97,13 +94,8 @@ def _control(*command: str) -> None:
     subprocess.run(["callgrind_control", *command, str(os.getpid())], capture_output=True, check=True)
 
 
-def main() -> None:
-    """Play, or count and store."""
+if __name__ == "__main__":
     if sys.argv[1:] == ["play"]:
         play()
     else:
         STORED.write_text(json.dumps({"compiler": compiler(), "instructions": counted()}, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
+from life_reference import OFFSETS
+
 Cell = tuple[int, int]
 Shape = tuple[Cell, ...]
 """Cells in order, the least of all phases and orientations: equal for equal objects."""
 
-AROUND = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if down or right]
 LONGEST = 60
 ACTIVE: Shape = ((-1, -1),)
 
@@ -81,7 +82,7 @@ def drawn(picture: str) -> set[Cell]:
 
 def near(cell: Cell, size: tuple[int, int] | None) -> Iterator[Cell]:
     """The neighbours, on a torus of a size or the plane."""
-    for down, right in AROUND:
+    for down, right in OFFSETS:
         row, col = cell[0] + down, cell[1] + right
         yield (row, col) if size is None else (row % size[0], col % size[1])
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
@@ -15,17 +15,8 @@ _TOKENS = [
 ]
 
 
-@dataclass(frozen=True)
-class Edit:
-    """One change of some bytes.
-
-    Attributes:
-        kind: "flip" changes a byte, "cut" the end off, "drop" leaves bytes out, "copy" puts bytes in twice, "put" adds
-            a token, "over" writes it over what is there.
-        at: where, in thousandths of the length.
-        number: the byte's new value, or how many bytes.
-        token: what is put.
-    """
+class Edit(NamedTuple):
+    """One change of some bytes: what is done, at which part of the length, by a number or with a token."""
 
     kind: str
     at: float
@@ -33,87 +24,59 @@ class Edit:
     token: bytes
 
 
+_EDITS: dict[str, Callable[[bytes, bytes, Edit], bytes]] = {
+    "flip": lambda before, after, edit: before + (bytes([edit.number]) + after[1:] if after else b""),
+    "cut": lambda before, after, edit: before,
+    "drop": lambda before, after, edit: before + after[1 + edit.number :],
+    "copy": lambda before, after, edit: before + after[: 1 + edit.number] + after,
+    "put": lambda before, after, edit: before + edit.token + after,
+    "over": lambda before, after, edit: before + edit.token + after[len(edit.token) :],
+}
+
+
 def edits(most: int = 4) -> st.SearchStrategy[tuple[Edit, ...]]:
     """Return strategies for one to `most` edits."""
-    one = st.builds(
-        Edit,
-        kind=st.sampled_from(["flip", "cut", "drop", "copy", "put", "over"]),
-        at=st.floats(0, 1),
-        number=st.integers(0, 255),
-        token=st.sampled_from(_TOKENS),
-    )
-    return st.lists(one, min_size=1, max_size=most).map(tuple)
+    parts = st.sampled_from(list(_EDITS)), st.floats(0, 1), st.integers(0, 255), st.sampled_from(_TOKENS)
+    return st.lists(st.builds(Edit, *parts), min_size=1, max_size=most).map(tuple)
 
 
 def applied(content: bytes, made: tuple[Edit, ...]) -> bytes:
     """Return the bytes with the edits made, one after the other."""
     for edit in made:
         place = min(len(content), int(edit.at * (len(content) + 1)))
-        before, after = content[:place], content[place:]
-        if edit.kind == "flip":
-            content = before + (bytes([edit.number]) + after[1:] if after else b"")
-        elif edit.kind == "cut":
-            content = before
-        elif edit.kind == "drop":
-            content = before + after[1 + edit.number :]
-        elif edit.kind == "copy":
-            content = before + after[: 1 + edit.number] + after
-        elif edit.kind == "put":
-            content = before + edit.token + after
-        else:
-            content = before + edit.token + after[len(edit.token) :]
+        content = _EDITS[edit.kind](content[:place], content[place:], edit)
     return content
 
 
 def hostile_text() -> st.SearchStrategy[str]:
     """Return texts of all kinds of characters, also long ones."""
-    return st.one_of(
-        st.text(max_size=20),
-        st.sampled_from(
-            ["", " ", "\n", "\0", "\x1b[2J", "a" * 5000, "\u202egnp", "\ud800", "-", "--help", "../x", "🎲" * 50]
-        ),
-    )
+    some = ["", " ", "\n", "\0", "\x1b[2J", "a" * 5000, "\u202egnp", "\ud800", "-", "--help", "../x", "🎲" * 50]
+    return st.one_of(st.text(max_size=20), st.sampled_from(some))
 
 
 def hostile_json() -> st.SearchStrategy[Any]:
     """Return values of JSON that nobody expects."""
-    numbers = st.one_of(
-        st.integers(-3, 40),
-        st.integers(),
-        st.sampled_from([2**63, 2**63 - 1, -(2**63), 10**30, 10**400, 1e308, -0.0, 0.5, float("inf"), float("nan")]),
-        st.floats(allow_nan=False),
-    )
-    plain = st.one_of(st.none(), st.booleans(), numbers, hostile_text())
+    edges = [2**63, 2**63 - 1, -(2**63), 10**30, 10**400, 1e308, -0.0, 0.5, float("inf"), float("nan")]
+    numbers = (st.integers(-3, 40), st.integers(), st.sampled_from(edges), st.floats(allow_nan=False))
     return st.recursive(
-        plain,
+        st.one_of(st.none(), st.booleans(), st.one_of(*numbers), hostile_text()),
         lambda inside: st.one_of(st.lists(inside, max_size=4), st.dictionaries(hostile_text(), inside, max_size=3)),
         max_leaves=6,
     )
 
 
-@dataclass(frozen=True)
-class Change:
-    """One change of a JSON value.
-
-    Attributes:
-        path: which part: numbers that choose among the children, level by level.
-        kind: "put" replaces it by `value`, "drop" leaves it out, "name" gives it another name, "twice" repeats it.
-        value: what is put.
-    """
+class Change(NamedTuple):
+    """One change of a JSON value: of which part, by numbers that choose among the children, and what is done to it."""
 
     path: tuple[int, ...]
-    kind: str
+    kind: str  # "put", "drop", "name" or "twice"
     value: Any
 
 
 def changes(most: int = 3) -> st.SearchStrategy[tuple[Change, ...]]:
     """Return strategies for one to `most` changes."""
-    one = st.builds(
-        Change,
-        path=st.lists(st.integers(0, 30), min_size=1, max_size=4).map(tuple),
-        kind=st.sampled_from(["put", "put", "put", "drop", "name", "twice"]),
-        value=hostile_json(),
-    )
+    path = st.lists(st.integers(0, 30), min_size=1, max_size=4).map(tuple)
+    one = st.builds(Change, path, st.sampled_from(["put", "put", "put", "drop", "name", "twice"]), hostile_json())
     return st.lists(one, min_size=1, max_size=most).map(tuple)
 
 
@@ -135,17 +98,17 @@ def changed(data: Any, made: tuple[Change, ...]) -> Any:
     return data
 
 
+def mutated(text: bytes, made: tuple[Any, ...]) -> bytes:
+    """Return the text of a JSON value with edits or changes made."""
+    return applied(text, made) if isinstance(made[0], Edit) else json.dumps(changed(json.loads(text), made)).encode()
+
+
 def _found(data: Any, path: tuple[int, ...]) -> tuple[Any, Any]:
     """Return the object or list that holds a part, and its key; None for the whole."""
     holder, key = None, None
     for number in path:
         if not isinstance(data, dict | list) or not data:
             break
-        holder, key = data, (list(data)[number % len(data)] if isinstance(data, dict) else number % len(data))
+        holder, key = data, [*data][number % len(data)] if isinstance(data, dict) else number % len(data)
         data = holder[key]
     return holder, key
-
-
-def line_of(data: Any) -> str:
-    """Return JSON on a line; NaN and infinities as Python writes them, lone surrogates as escapes."""
-    return json.dumps(data)

@@ -12,30 +12,8 @@ from torch import Tensor
 from cellgames.agents.playouts.random_agent import RandomAgent
 
 
-class Patient(RandomAgent):
-    """Random; says that it plays by a file with its process's number, and waits while there is a file `hold`.
-
-    Args:
-        folder: of both files.
-    """
-
-    def __init__(self, folder: str) -> None:
-        super().__init__()
-        self._folder = Path(folder)
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        while (self._folder / "hold").exists():
-            (self._folder / f"{os.getpid()}.playing").touch()
-            time.sleep(0.02)
-        return super().act(observation, action_mask, env_ids, generator)
-
-
 class Traced(RandomAgent):
-    """Random; says that it plays by a file with its process's number.
-
-    Args:
-        folder: of the file.
-    """
+    """Random; says that it plays by a file with its process's number in a folder."""
 
     def __init__(self, folder: str) -> None:
         super().__init__()
@@ -43,6 +21,16 @@ class Traced(RandomAgent):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         (self._folder / f"{os.getpid()}.played").touch()
+        return super().act(observation, action_mask, env_ids, generator)
+
+
+class Patient(Traced):
+    """A `Traced` agent that says so in another file, too, and waits, while there is a file `hold`."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        while (self._folder / "hold").exists():
+            (self._folder / f"{os.getpid()}.playing").touch()
+            time.sleep(0.02)
         return super().act(observation, action_mask, env_ids, generator)
 
 

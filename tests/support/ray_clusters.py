@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from killing import KILL
-from paths import ROOT
+from processes import KILL, environment
 
 
 @dataclass(frozen=True)
@@ -62,19 +61,19 @@ def patient(condition: Callable[[], Any], seconds: float = 150.0, what: str = ""
 
 
 @contextmanager
-def driver(script: str, *arguments: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
+def driver(script: str, *arguments: object, **variables: str) -> Iterator[subprocess.Popen[str]]:
     """A process that runs a script, or a module for `-m NAME`; ended with the block.
 
     With `before`, a folder in which this process alone looks for modules first, it runs beside that folder: workers
     look for modules where it runs.
     """
-    before = environment.pop("before", None)
-    paths = [*([before] if before else []), str(ROOT / "src"), str(ROOT / "tests" / "support")]
+    before, there = variables.pop("before", ""), environment(**variables)
+    there["PYTHONPATH"] = os.pathsep.join(filter(None, [before, there["PYTHONPATH"]]))
     words = ["-m", script.split()[1]] if script.startswith("-m ") else ["-c", script]
     process = subprocess.Popen(
         [sys.executable, *words, *map(str, arguments)],
         cwd=Path(before).parent if before else None,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", **environment},
+        env=there,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -112,12 +111,9 @@ def alive(processes: dict[int, str]) -> dict[int, str]:
     """Those of some processes that have not ended."""
     found = {}
     for number, name in processes.items():
-        try:
-            text = Path(f"/proc/{number}/stat").read_text()
-        except OSError:
-            continue
-        if text.rpartition(")")[2].split()[0] not in "ZX":
-            found[number] = name
+        with suppress(OSError):
+            if Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX":
+                found[number] = name
     return found
 
 

@@ -23,7 +23,9 @@ from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.series.series import play_series
 from cellgames.arena.stats import payoffs
+from cellgames.cli.main import main
 from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.runs.run_folder import RunError
 from cellgames.training import train
 
 GAME = cellgames.make("torus-v0", size=3)
@@ -78,6 +80,12 @@ def training(out: Path, *, resume: bool = True, **options: Any) -> object:
     return train(tiny(**{"total_steps": 260, **options}), out, resume=resume)
 
 
+def evaluation(out: Path, *, resume: bool = True, seed: int = 0) -> None:
+    words = f"evaluate torus-v0 --size 3 --agents random greedy --games 8 --no-store --quiet --seed {seed}"
+    if main([*words.split(), "--out", str(out)]):
+        raise RunError("as the command says")
+
+
 CASES = {
     "round robin": Case(robin, "run.json", small={"games": 4}, grows="games_per_pair"),
     "until certain": Case(certain, "run.json", small={"budget": 12}, grows="budget"),
@@ -87,4 +95,5 @@ CASES = {
     "season of tables": Case(tables, "season.json"),
     "series": Case(series, "series.json"),
     "training": Case(training, "arguments.json"),
+    "evaluation": Case(evaluation, "evaluation.json", fixed="", reads=False),
 }

@@ -9,12 +9,7 @@ import pytest
 
 
 def slow_except(quick: Collection[Any], values: Iterable[Any], ids: Iterable[str] | None = None) -> list[Any]:
-    """Return the parameters of a test, all but some marked `slow`.
-
-    Args:
-        quick: what `make test` runs: some of `ids`, or of `values` where there are none.
-        values: all parameters.
-        ids: a name of each, as `pytest.mark.parametrize` takes them.
+    """Return the parameters of a test, all marked `slow` but `quick`: some of `ids`, or of `values` without these.
 
     Raises:
         ValueError: one of `quick` is no parameter, so that `make test` would not run it.

@@ -8,12 +8,16 @@ from __future__ import annotations
 import hashlib
 import importlib
 import sys
+import tempfile
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+
+import cellgames
 
 DEFAULTS = {
     "float32": lambda: None,
@@ -22,20 +26,13 @@ DEFAULTS = {
 }
 """Defaults by name; `float32` leaves them as they are."""
 
-AGENTS = {
-    "torus-v0": ("random", "greedy", "amaf:4", "rollout:8", "mcts:8", "gumbel:4", "trained", "perfect"),
-    "grid-adaptation-v0": ("greedy", "rollout:8", "mcts:4"),
-    "toroidal-cup-small-v0": ("greedy", "rollout:4", "mcts:4", "champion"),
-    "cloth-of-gold-small-v0": ("greedy", "rollout:4", "mcts:4"),
+AGENTS: dict[str, tuple[dict[str, Any], str]] = {
+    "torus-v0": ({"size": 3}, "random greedy amaf:4 rollout:8 mcts:8 gumbel:4 trained perfect"),
+    "grid-adaptation-v0": ({"size": 5, "players": 3, "rounds": 2, "flip_rounds": (2,)}, "greedy rollout:8 mcts:4"),
+    "toroidal-cup-small-v0": ({"max_generations": 50}, "greedy rollout:4 mcts:4 champion"),
+    "cloth-of-gold-small-v0": ({"max_rounds": 2, "generations": 3}, "greedy rollout:4 mcts:4"),
 }
-"""Agents by game; smaller boards are in `SMALL`."""
-
-SMALL: dict[str, dict[str, Any]] = {
-    "torus-v0": {"size": 3},
-    "grid-adaptation-v0": {"size": 5, "players": 3, "rounds": 2, "flip_rounds": (2,)},
-    "toroidal-cup-small-v0": {"max_generations": 50},
-    "cloth-of-gold-small-v0": {"max_rounds": 2, "generations": 3},
-}
+"""Parameters and agents by game."""
 
 
 def digest(value: Any) -> str:
@@ -47,67 +44,54 @@ def digest(value: Any) -> str:
         return str({name: digest(item) for name, item in value.items()})
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.tolist()}"
-    if isinstance(value, list | tuple):
-        return str([*map(digest, value)])
-    return repr(value)
+    return str([*map(digest, value)]) if isinstance(value, list | tuple) else repr(value)
 
 
 def games() -> Iterator[Any]:
     """Yield steps of every registered game and of the toys, and positions as text and back."""
     from every_game import GAMES, seen
 
-    from cellgames.envs.core.vector import Vector
-
     for name, game in GAMES.items():
-        vector = Vector(game, 5, seed=3, compile="never")
+        vector = game.vector(5, seed=3, compile="never")
         random = torch.Generator().manual_seed(1)
         for _ in range(min(30, game.info.max_turns // 2 + 3)):
             moved = vector.step_random(random)
-        position = game.state_to_string(vector.state[0])
-        yield (
-            name,
-            [moved.actions, moved.rewards, moved.terminated],
-            [*vector.state.tensors()],
-            seen(game, vector.state),
-        )
-        yield position, [*game.string_to_state(position).tensors()], repr(vector.state), str(vector.state[0])
+        state, position = vector.state, game.state_to_string(vector.state[0])
+        yield name, [moved.actions, moved.rewards, moved.terminated], [*state.tensors()], seen(game, state)
+        yield position, [*game.string_to_state(position).tensors()], repr(state), str(state[0])
 
 
 def agents() -> Iterator[Any]:
     """Yield games of agents."""
-    import cellgames
     from cellgames.agents import load
     from cellgames.agents.play_loop import play
     from cellgames.envs.core import seeds
 
-    for id, specs in AGENTS.items():
-        game = cellgames.make(id, **SMALL[id])
+    for id, (parameters, specs) in AGENTS.items():
+        game = cellgames.make(id, **parameters)
         players = game.info.num_players
         seats = torch.arange(players, device="cpu").expand(2, players)
-        for spec in specs:
-            seated = [load(spec, game), *(load("random", game) for _ in range(players - 1))]
+        for spec in specs.split():
+            seated = [load(name, game) for name in (spec, *["random"] * (players - 1))]
             generators = [torch.Generator().manual_seed(seat) for seat in range(players)]
-            played = play(game, seated, seats, seeds(5, 2), generators)
-            yield id, spec, [*vars(played).values()]
+            yield id, spec, [*vars(play(game, seated, seats, seeds(5, 2), generators)).values()]
 
 
 def insight() -> Iterator[Any]:
     """Yield what the parts of recorded games were worth."""
-    import cellgames
     from cellgames.agents import load
     from cellgames.arena.analyse import play_some
     from cellgames.lab import explain
 
-    for id, settings in SMALL.items():
-        game = cellgames.make(id, **settings)
-        for record in play_some(game, {"random": load("random", game)}, 1):
-            found = explain(record)
-            yield id, found.replays, [(effect.name, effect.worth) for effect in found.effects]
+    for id, (parameters, _) in AGENTS.items():
+        game = cellgames.make(id, **parameters)
+        (record,) = play_some(game, {"random": load("random", game)}, 1)
+        found = explain(record)
+        yield id, found.replays, [(effect.name, effect.worth) for effect in found.effects]
 
 
 def adapters() -> Iterator[Any]:
     """Yield what learners of other libraries see in their first steps."""
-    import cellgames
     from cellgames.envs import torus_v0
     from cellgames.envs.adapters.gymnasium_env import SeatEnv
     from cellgames.envs.adapters.gymnasium_vector import SeatVectorEnv
@@ -123,17 +107,11 @@ def adapters() -> Iterator[Any]:
     several.reset(seed=5)
     several.step(int(np.argmax(several.last()[0]["action_mask"])))
     yield several.last()
-    batch = TorchRLGame(game, 3, seed=5)
-    data = batch.reset()
-    yield [(name, value) for name, value in sorted(data.flatten_keys(".").items())]
+    yield sorted(TorchRLGame(game, 3, seed=5).reset().flatten_keys(".").items())
 
 
 def training() -> Iterator[Any]:
     """Yield the network and the generator of a tiny run of each algorithm."""
-    import tempfile
-    from pathlib import Path
-
-    import cellgames
     from cellgames.training import AlphaZeroArguments, PlacementArguments, PPOArguments, TurnArguments, train
 
     tiny: dict[str, Any] = {"channels": 4, "layers": 1, "eval_games": 2, "eval_opponents": ("random",), "threads": 1}
@@ -159,24 +137,11 @@ def beginning() -> Iterator[Any]:
         yield from islice(part(), number)
 
 
-PARTS = {
-    "beginning": beginning,
-    "games": games,
-    "agents": agents,
-    "insight": insight,
-    "adapters": adapters,
-    "training": training,
-}
+PARTS = {part.__name__: part for part in (beginning, games, agents, insight, adapters, training)}
 """The parts that are printed, by name."""
-
-
-def printed(part: str) -> str:
-    """Return the text of a part."""
-    return "\n".join(map(digest, PARTS[part]()))
-
 
 if __name__ == "__main__":
     if sys.argv[2] in ("adapters", "beginning"):
         importlib.import_module("torchrl.envs")  # which computes with numbers when it is imported
     DEFAULTS[sys.argv[1]]()
-    print(printed(sys.argv[2]))
+    print("\n".join(map(digest, PARTS[sys.argv[2]]())))

@@ -133,9 +133,6 @@ def cycle_lattice(cells: Collection[Cell], size: int) -> Lattice:
 
     A breadth-first search places every cell in a copy of the torus; an edge that disagrees with the places of
     its ends closes a path whose class is the difference, and these classes span all others.
-
-    Raises:
-        ValueError: the cells are not one connected group.
     """
     group = set(cells)
     start = next(iter(group), None)
@@ -196,13 +193,10 @@ def winner(board: Board, size: int) -> int | None:
 
 
 def play(moves: Iterable[int], size: int) -> tuple[int | None, int]:
-    """Play cell indices in turn, Black first, until a move wins or the moves run out.
+    """Play cell indices in turn, Black first, until a move wins or the moves run out; the rest is ignored.
 
     Returns:
-        The winner, or None, and the number of moves played, the winning one included; the rest is ignored.
-
-    Raises:
-        ValueError: a move to a cell that is taken or does not exist.
+        The winner, or None, and the number of moves played, the winning one included.
     """
     stones: tuple[set[Cell], set[Cell]] = (set(), set())
     ply = 0

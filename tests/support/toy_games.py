@@ -125,9 +125,8 @@ class Sealed(Game[SealedState]):
         player = torch.as_tensor(player, device=state.device).expand(len(state))
         seats = (player[:, None] + torch.arange(3, device=state.device)) % 3
         env_ids = torch.arange(len(state), device=state.device)[:, None]
-        spent, shown = state.spent[env_ids, seats].flatten(1), state.shown[env_ids, seats].flatten(1)
-        own = state.secret.gather(1, player[:, None])
-        parts = (own, state.prize[:, None], state.turn[:, None], spent, shown)
+        own, seen = state.secret.gather(1, player[:, None]), (state.spent, state.shown)
+        parts = (own, state.prize[:, None], state.turn[:, None], *(part[env_ids, seats].flatten(1) for part in seen))
         return torch.cat(parts, dim=1).to(torch.int8)
 
     def board(self, state: SealedState) -> Tensor:
@@ -255,9 +254,9 @@ class Race(Game[RaceState]):
         return ("rest", "walk", "run")[action]
 
     def string_to_action(self, text: str) -> int:
-        if text not in ("rest", "walk", "run"):
+        if text not in (names := ("rest", "walk", "run")):
             raise ValueError(f"{self.id}: expected rest, walk or run, got {text!r}")
-        return ("rest", "walk", "run").index(text)
+        return names.index(text)
 
     def draw(self, state: RaceState) -> Picture:
         return bars("Race", state.place[0].tolist())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from killing import KILL, KILLED
+from processes import KILL, KILLED
 from ray_clusters import alive, driver, patient
 from slow import slow_except
 from training_runs import LEARNS, block_extras, content, equal, tiny

@@ -152,11 +152,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _TopParser(_Parser):
-    """The parser of the whole command line, whose help has the commands by their purpose.
-
-    Args:
-        wanted: the commands whose parsers are made; None for all.
-    """
+    """The parser of the whole command line, with all or some commands; its help has them by their purpose."""
 
     def __init__(self, wanted: Collection[str] | None) -> None:
         super().__init__(prog="cellgames")

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import override
 
-from cellgames.agents.agent_names import matched, split_name
+from cellgames.agents.agent_names import by_name, matched, split_name
 from cellgames.agents.agent_specs import file_of
 from cellgames.agents.networks.agent_files import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
@@ -31,6 +31,8 @@ from .console import UserError
 if TYPE_CHECKING:
     from cellgames.cluster.workers import Workers
     from cellgames.envs.core import Game
+
+R = TypeVar("R")
 
 _OTHER_STORE = "; --store FILE names another store, and --no-store plays without one"
 
@@ -249,6 +251,16 @@ class _Agents(argparse.Action):
         setattr(namespace, self.dest, [*before, *chain.from_iterable(map(matched, values))])
 
 
+def loadable_agents(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the specs of the agents by name; an error of loading comes before anything else happens."""
+    from cellgames.agents.loading import load
+
+    agents = {name: str(spec) for name, spec in by_name(arguments.agents or ()).items()}
+    for name, spec in agents.items():
+        load(spec, name=name)
+    return agents
+
+
 def add_isolation(command: Any) -> None:
     """Add the processes of agents that are not part of the package."""
     apart = command.add_mutually_exclusive_group()
@@ -301,6 +313,32 @@ def _record_number(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"expected the number of a game, from 1, got {shown(text)}")
     return int(text)
+
+
+def chosen_games(
+    arguments: argparse.Namespace,
+    records: Sequence[R],
+    names: Callable[[R], Sequence[str]],
+    seed: Callable[[R], int] | None = None,
+) -> list[int]:
+    """Return the numbers of the games that --record, --agents and --seed choose, from 1."""
+    if arguments.record is not None and not 1 <= arguments.record <= len(records):
+        raise UserError(f"--record must be from 1 to {len(records)}, got {arguments.record}")
+    wanted = arguments.agents or []
+    if unknown := [name for name in wanted if not any(name in names(record) for record in records)]:
+        known = dict.fromkeys(name for record in records for name in names(record))
+        more = ", ..." if len(known) > 12 else ""
+        raise UserError(f"{unknown[0]} plays none of the games; these do: {', '.join([*known][:12])}{more}")
+    numbers = [
+        number
+        for number, record in enumerate(records, 1)
+        if arguments.record in (None, number)
+        and (seed is None or arguments.seed in (None, seed(record)))
+        and set(wanted) <= set(names(record))
+    ]
+    if not numbers:
+        raise UserError(f"none of the {len(records)} games has all of that; `cellgames replay PATH --list` shows them")
+    return numbers
 
 
 def add_out(command: argparse.ArgumentParser, text: str, metavar: str = "DIR") -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 import torch
@@ -26,8 +27,7 @@ from cellgames.utils.version import __version__
 from cellgames.web.hints import hint
 from cellgames.web.views.view import player_goals, player_names
 
-from .board_colours import print_board
-from .console import read_line, wrapped_lines
+from .console import Mark, print_marked, read_line, wrapped_lines
 
 VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
@@ -197,13 +197,10 @@ class Table:
         words: dict[int, list[str]] = {}
         for seat in self._people:
             forced = self._forced(seat)
-            if forced is not None:
-                words[seat] = [forced]
-            else:
-                typed = self._words_of(seat)
-                if typed is None:
-                    return
-                words[seat] = typed
+            typed = self._words_of(seat) if forced is None else [forced]
+            if typed is None:
+                return
+            words[seat] = typed
         rounds, played = max((len(line) for line in words.values()), default=1), 0
         for number in range(rounds):
             for seat, line in words.items():
@@ -248,36 +245,32 @@ class Table:
     # ---------------------------------------------------------------- what a person types
 
     def _words_of(self, seat: int) -> list[str] | None:
-        """Return the moves of a line, None if it was another word, or nothing.
-
-        Raises:
-            EOFError: the end of the input.
-        """
+        """Return the moves of a line, None if it was another word, or nothing; an `EOFError` ends the input."""
         line = self._ask(f"\n{self._title(seat)}, your move: ").strip()
-        word = line.lower()
-        if word in ("quit", "q", "exit"):
-            raise _LeftError
-        if word in ("help", "h", "?"):
-            self._show(HELP)
-        elif word in ("moves", "legal"):
-            self._show(self._legal_text(seat))
-        elif word in ("show", "board"):
-            self._show(self._text())
-        elif word == "position":
-            alone = len(self._people) == 1
-            show = self._game.view_to_string(self.state, seat) if alone else self._game.state_to_string(self.state)
-            self._show(show)
-        elif word == "hint":
-            with waiting("The agent that gives hints is thinking"):
-                self._show(wrapped_lines(hint(self._game, self.state, seat).words))
-        elif word == "rules":
-            self._show("\n".join(wrapped_lines(text) for text in rules_in_brief(self._game, [seat])))
-        elif word == "undo":
-            self._undo()
-        elif word == "resign":
-            self._forfeit = Forfeit(seat, _RESIGNED)
-        elif line:
-            return self._understood(line)
+        match line.lower():
+            case "quit" | "q" | "exit":
+                raise _LeftError
+            case "help" | "h" | "?":
+                self._show(HELP)
+            case "moves" | "legal":
+                self._show(self._legal_text(seat))
+            case "show" | "board":
+                self._show(self._text())
+            case "position":
+                alone = len(self._people) == 1
+                show = self._game.view_to_string(self.state, seat) if alone else self._game.state_to_string(self.state)
+                self._show(show)
+            case "hint":
+                with waiting("The agent that gives hints is thinking"):
+                    self._show(wrapped_lines(hint(self._game, self.state, seat).words))
+            case "rules":
+                self._show("\n".join(wrapped_lines(text) for text in rules_in_brief(self._game, [seat])))
+            case "undo":
+                self._undo()
+            case "resign":
+                self._forfeit = Forfeit(seat, _RESIGNED)
+            case other if other:
+                return self._understood(line)
         return None
 
     def _understood(self, line: str) -> list[str] | None:
@@ -293,11 +286,9 @@ class Table:
         return words
 
     def _is_move(self, word: str) -> bool:
-        try:
-            self._game.string_to_action(word)
-        except ValueError:
-            return False
-        return True
+        with suppress(ValueError):
+            return self._game.string_to_action(word) is not None
+        return False
 
     def _refusal(self, word: str, error: ValueError) -> str:
         reason = error.reason if isinstance(error, GameError) else error
@@ -324,14 +315,13 @@ class Table:
 
     def _example(self) -> str:
         """Return a legal move."""
+        seat = self._people[0] if self._game.info.simultaneous else self._mover
         if len(self._game.info.action_nvec) == 1:
-            return self._legal(self._people[0] if self._game.info.simultaneous else self._mover)[0][0]
+            return self._legal(seat)[0][0]
         agent, generator, env_ids = RandomAgent(), torch.Generator().manual_seed(0), torch.tensor([0], device="cpu")
-        player = self._people[0] if self._game.info.simultaneous else self._mover
-        agent.start(self._game, torch.tensor([player], device="cpu"), env_ids)
-        return self._named(
-            select(agent, self._game, self.state, env_ids, generator, torch.tensor([player], device="cpu"))[0]
-        )
+        player = torch.tensor([seat], device="cpu")
+        agent.start(self._game, player, env_ids)
+        return self._named(select(agent, self._game, self.state, env_ids, generator, player)[0])
 
     def _undo(self) -> None:
         """Go back to the last decision of a person; agents start anew and remember nothing."""
@@ -368,6 +358,25 @@ class Table:
             position=self._position,
             summary=self._game.summary(self.state),
         )
+
+
+def print_board(game: Game, text: str) -> None:
+    """Print text that may hold the game's board, on a terminal in the colours of the game."""
+    print_marked(text, _marks(game, text))
+
+
+def _marks(game: Game, text: str) -> Iterator[Mark]:
+    colours = registry.plugin_of(game).colours
+    if colours is None:
+        return
+    signs = re.compile("|".join(f"({sign})" for sign in colours.signs))
+    styles, row, at = list(colours.signs.values()), re.compile(colours.row), 0
+    for line in text.split("\n"):
+        if cells := row.fullmatch(line):
+            for sign in signs.finditer(line, *cells.span(1)):
+                assert sign.lastindex is not None
+                yield at + sign.start(), at + sign.end(), styles[sign.lastindex - 1]
+        at += len(line) + 1
 
 
 def rules_in_brief(game: Game, seats: Sequence[int]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from arena_runs import content, split_options
-from killing import KILL
+from processes import KILL
 from ray_clusters import alive, driver, family, patient
 from slow import slow_except
 

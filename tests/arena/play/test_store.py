@@ -18,8 +18,8 @@ from typing import IO, Any
 import pytest
 import store_games
 from arena_bots import First, Last
-from killing import KILL, KILLED
 from paths import ROOT
+from processes import KILL, KILLED
 from season_coin import Coin
 from store_games import CHUNK, chunk, game
 

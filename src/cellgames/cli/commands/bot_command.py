@@ -11,6 +11,7 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
+from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError
 from cellgames.cli.shared_options import GameId, add_agents, add_command, add_game, add_parameters, add_seed, make_game
 
@@ -71,14 +72,9 @@ def _mcp(arguments: argparse.Namespace) -> int:
         import mcp  # noqa: F401
     except ImportError as error:
         raise UserError(f'the MCP server needs mcp: pip install "cellgames[mcp]" ({error})') from error
-    from cellgames.agents.agent_names import by_name
-    from cellgames.agents.loading import load
     from cellgames.web.mcp_server import AssistantGames, make_server
 
-    agents = {name: str(spec) for name, spec in by_name(arguments.agents or ()).items()}
-    for name, spec in agents.items():
-        load(spec, name=name)  # complain before an assistant waits for an answer
-    make_server(AssistantGames(agents)).run()
+    make_server(AssistantGames(shared.loadable_agents(arguments))).run()
     return 0
 
 

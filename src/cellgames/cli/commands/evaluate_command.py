@@ -20,21 +20,8 @@ from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.play.scenarios import choose_scenarios
 from cellgames.arena.records.record_lines import FORFEIT_LOG, log_forfeits, traces_of
 from cellgames.arena.records.store.store import feeding
+from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError, print_kept, print_next, print_table, recorded, warn
-from cellgames.cli.shared_options import (
-    add_agents,
-    add_command,
-    add_game,
-    add_options,
-    add_out,
-    add_quiet,
-    add_spending,
-    add_store,
-    make_game,
-    parameters,
-    store_of,
-    take_game,
-)
 from cellgames.envs import registry
 from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
 from cellgames.runs.secret_seed import commitment, revealed_line, with_seed
@@ -71,15 +58,15 @@ _FILES = {
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "evaluate", "[GAME] --agents AGENT [OPPONENT ...] ", _run, _TEXT, _EXAMPLES)
-    add_game(command, otherwise="the game of the weights")
-    add_agents(
+    command = shared.add_command(commands, "evaluate", "[GAME] --agents AGENT [OPPONENT ...] ", _run, _TEXT, _EXAMPLES)
+    shared.add_game(command, otherwise="the game of the weights")
+    shared.add_agents(
         command,
         "the agent to measure: a spec that `cellgames list` shows, a file, or a run's folder; after it its "
         "opponents (default random, and greedy where there is one); NAME=SPEC gives a name",
         required=False,
     )
-    add_spending(command)
+    shared.add_spending(command)
     command.add_argument(
         "--scenarios",
         metavar="SCENARIO",
@@ -87,10 +74,10 @@ def add(commands: Any) -> None:
         help="measure each of --agents among background agents instead: in these scenarios of the game, which "
         "`cellgames list` shows, or in all of them (default agents after the first: random greedy)",
     )
-    add_options(command, EvaluationOptions.options(), without=["chunk"])
-    add_store(command)
-    add_out(command, "a folder for the table and a record of every game")
-    add_quiet(command)
+    shared.add_options(command, EvaluationOptions.options(), without=["chunk"])
+    shared.add_store(command)
+    shared.add_out(command, "a folder for the table and a record of every game")
+    shared.add_quiet(command)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -112,7 +99,7 @@ def _run(arguments: argparse.Namespace) -> int:
             (out / FORFEIT_LOG).unlink(missing_ok=True)  # of an evaluation before
         keep: Callable[[Sequence[Record]], None] | None = None
         if known is not None:
-            keep = stack.enter_context(feeding(store_of(arguments), "evaluation", out or "", known, warn))
+            keep = stack.enter_context(feeding(shared.store_of(arguments), "evaluation", out or "", known, warn))
 
         def ended(records: Sequence[Record]) -> None:
             games.extend(records)
@@ -148,8 +135,8 @@ def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str,
     from cellgames.arena.records.checksums import plain
     from cellgames.utils.report.model import Report
 
-    take_game(arguments, arguments.agents[0])
-    game = make_game(arguments)
+    shared.take_game(arguments, arguments.agents[0])
+    game = shared.make_game(arguments)
     agent, *against = arguments.agents
     against = against or [spec for spec in default_opponents(game) if spec != agent]
     if agent in against:
@@ -188,7 +175,7 @@ def _in_scenarios(arguments: argparse.Namespace) -> tuple[_Play, None]:
 
     if arguments.game is None:
         raise UserError("--scenarios needs GAME in front of the options; `cellgames list` shows which have scenarios")
-    if parameters(arguments):
+    if shared.parameters(arguments):
         raise UserError("--scenarios takes no --param and no --size: a scenario has its own parameters")
     if arguments.forfeits == "void":
         raise UserError("--forfeits void is for games against opponents; in scenarios a failure is a loss")

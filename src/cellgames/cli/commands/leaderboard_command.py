@@ -6,7 +6,6 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +131,6 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     if arguments.out is not None:
         with waiting("Writing the report"):
             pages = boards_of.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())
-        _say(arguments, f"\nWritten to {arguments.out}: {_names(arguments.out, pages)}")
-
-
-def _names(folder: Path, pages: Sequence[Path]) -> str:
-    shown = [page.relative_to(folder).as_posix() for page in pages]
-    return ", ".join(shown[:6]) + (", ..." if len(shown) > 6 else "")
-
-
-def _say(arguments: argparse.Namespace, text: str) -> None:
-    if not arguments.json:
-        print(text)
+        shown = [page.relative_to(arguments.out).as_posix() for page in pages]
+        if not arguments.json:
+            print(f"\nWritten to {arguments.out}: {', '.join(shown[:6])}{', ...' if len(shown) > 6 else ''}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cellgames.cli.console import UserError, print_columns, print_next, read_line, warn
-from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record
+from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record, chosen_games
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
@@ -56,20 +56,7 @@ def add(commands: Any) -> None:
 
 @dataclass(frozen=True)
 class _Kind(Generic[R]):
-    """Functions for one kind of records.
-
-    Attributes:
-        parse: reads a line.
-        verify: plays games again and yields the number and the error of each that differs.
-        names: agents, or teams.
-        seed: seed of a game.
-        line: text of the list about a game, besides its names and its seed.
-        texts: all positions for a terminal.
-        ending: the lines after the last position.
-        animate: writes a GIF or an MP4.
-        last: the last position as a picture.
-        compared: name of the checked things.
-    """
+    """Functions for one kind of records; `line` is about a game in a list, `ending` follows its last position."""
 
     parse: Callable[[bytes], R]
     verify: Callable[[Sequence[R]], Iterator[tuple[int, ValueError]]]
@@ -153,7 +140,7 @@ def _replay(arguments: argparse.Namespace, path: Path, kind: _Kind[R]) -> int:
         warn(torn)
     if not records:
         raise UserError(f"{path} holds no records")
-    numbers = _chosen(arguments, kind, records)
+    numbers = chosen_games(arguments, records, kind.names, kind.seed)
     if arguments.list:
         chosen = [(str(n), records[n - 1]) for n in numbers]
         print_columns([(n, f"{' - '.join(kind.names(r))}, seed {kind.seed(r)}, {kind.line(r)}") for n, r in chosen])
@@ -185,27 +172,6 @@ def _replay(arguments: argparse.Namespace, path: Path, kind: _Kind[R]) -> int:
     return 0
 
 
-def _chosen(arguments: argparse.Namespace, kind: _Kind[R], records: Sequence[R]) -> list[int]:
-    """Return the numbers of the games that the options choose, from 1."""
-    if arguments.record is not None and not 1 <= arguments.record <= len(records):
-        raise UserError(f"--record must be from 1 to {len(records)}, got {arguments.record}")
-    wanted = arguments.agents or []
-    if unknown := [name for name in wanted if not any(name in kind.names(record) for record in records)]:
-        known = dict.fromkeys(name for record in records for name in kind.names(record))
-        more = ", ..." if len(known) > 12 else ""
-        raise UserError(f"{unknown[0]} plays none of the games; these do: {', '.join([*known][:12])}{more}")
-    numbers = [
-        number
-        for number, record in enumerate(records, 1)
-        if arguments.record in (None, number)
-        and arguments.seed in (None, kind.seed(record))
-        and set(wanted) <= set(kind.names(record))
-    ]
-    if not numbers:
-        raise UserError(f"none of the {len(records)} games has all of that; --list without options shows them")
-    return numbers
-
-
 def _failed(kind: _Kind[R], records: Sequence[R], numbers: Sequence[int]) -> list[tuple[int, str]]:
     """Return the number and the error of each game that does not play as it is recorded."""
     from cellgames.utils.progress import progress
@@ -233,11 +199,8 @@ def _save(kind: _Kind[Any], record: Any, out: Path) -> None:
     elif suffix == ".html":
         from cellgames.web.export import export_html
 
-        try:
-            with waiting("Making the page"):
-                export_html(record, out)
-        except ValueError as error:  # too large for a page; it has been played again before
-            raise UserError(str(error)) from None
+        with waiting("Making the page"):
+            export_html(record, out)
     else:
         kind.animate(record, out)
 

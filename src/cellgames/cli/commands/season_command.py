@@ -22,22 +22,8 @@ from cellgames.arena.season.teams import (
     generate_names,
     read_teams,
 )
+from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError, counted, print_error, print_kept, print_next, stopped_games, warn
-from cellgames.cli.shared_options import (
-    add_command,
-    add_folder,
-    add_game,
-    add_isolation,
-    add_options,
-    add_ray,
-    add_spending,
-    add_store,
-    folder_of,
-    make_game,
-    parameters,
-    store_of,
-    workers_of,
-)
 from cellgames.envs import registry
 from cellgames.utils.foreign_text import shown
 
@@ -67,15 +53,15 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "season", "GAME ", _run, _TEXT, _EXAMPLES)
-    add_game(command)
-    add_options(command, TeamOptions.options())
-    add_options(command, SeasonOptions.options())
-    add_isolation(command)
-    add_spending(command)
-    add_store(command)
-    add_ray(command, "batches of games")
-    add_folder(command, "results/season/GAME-...", "show no progress and no standings")
+    command = shared.add_command(commands, "season", "GAME ", _run, _TEXT, _EXAMPLES)
+    shared.add_game(command)
+    shared.add_options(command, TeamOptions.options())
+    shared.add_options(command, SeasonOptions.options())
+    shared.add_isolation(command)
+    shared.add_spending(command)
+    shared.add_store(command)
+    shared.add_ray(command, "batches of games")
+    shared.add_folder(command, "results/season/GAME-...", "show no progress and no standings")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -91,19 +77,15 @@ def _run(arguments: argparse.Namespace) -> int:
     if seats > 2 and asked.league_sizes:
         raise UserError(f"--league-sizes is for games for two; at tables of {seats} all teams are in one field")
     umpire = _umpire(arguments, asked, teams)
-    out = folder_of(arguments, "season", _folder_words(asked, options, teams))
+    out = shared.folder_of(arguments, "season", _folder_words(asked, options, teams))
     try:
-        with workers_of(arguments) as workers:
-            say = None if arguments.quiet else _say
-            store = store_of(arguments)
+        with shared.workers_of(arguments) as workers:
+            say = None if arguments.quiet else print_error
+            store = shared.store_of(arguments)
             _report(play_season(teams, umpire, options, out=out, store=store, workers=workers, say=say, warn=warn))
     except KeyboardInterrupt:
         return stopped_games(arguments, out, "batches")
     return 0
-
-
-def _say(message: str) -> None:
-    print_error(message)
 
 
 def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str) -> list[Team]:
@@ -121,8 +103,8 @@ def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str) -> list[Tea
 def _seats(arguments: argparse.Namespace, bots: bool) -> int:
     """Return the number of teams in a game."""
     if bots:
-        return make_game(arguments).info.num_players
-    teams = parameters(arguments).get("teams", 2)
+        return shared.make_game(arguments).info.num_players
+    teams = shared.parameters(arguments).get("teams", 2)
     return teams if isinstance(teams, int) else 2  # the umpire refuses what is no number
 
 
@@ -134,7 +116,7 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[T
 
         if asked.patterns:
             raise UserError("--patterns is for teams without agents; bots take a parameter, see `cellgames list`")
-        return BotUmpire(make_game(arguments), teams, time_control=asked.time_control, **given)
+        return BotUmpire(shared.make_game(arguments), teams, time_control=asked.time_control, **given)
     from cellgames.arena.season.cup import CUP, PARAMETERS, CupUmpire
 
     if arguments.game != CUP:
@@ -143,7 +125,7 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[T
         raise UserError("--clock and --move-time are for bots; teams without agents get random arrangements")
     if asked.opening_plies is not None:
         raise UserError("--opening-plies is for bots; teams without agents get random arrangements")
-    rules = parameters(arguments)
+    rules = shared.parameters(arguments)
     known = (*PARAMETERS, "teams")
     if unknown := [name for name in rules if name not in known]:
         raise UserError(f"unknown parameter {shown(unknown[0])}; teams without agents take {', '.join(known)}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.cli.console import UserError, warn
-from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command
+from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, loadable_agents
 
 _HOST, _PORT = "127.0.0.1", 8000
 _TEXT = (
@@ -65,8 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
         import uvicorn
     except ImportError as error:
         raise UserError(f'the page needs uvicorn: pip install "cellgames[web]" ({error})') from error
-    from cellgames.agents.agent_names import by_name
-    from cellgames.agents.loading import load
     from cellgames.arena.records.store.store import Store, default_store
     from cellgames.web.routes.middleware import LOCAL
     from cellgames.web.routes.server import create_app
@@ -78,9 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.results != Path("results"):
             raise UserError(f"--results {arguments.results} is no folder")
         warn(f"there is no folder {arguments.results} yet, so there are no records to watch; runs make it")
-    agents = {name: str(spec) for name, spec in by_name(arguments.agents or ()).items()}
-    for name, spec in agents.items():
-        load(spec, name=name)  # complain before anything is shown
+    agents = loadable_agents(arguments)
     if arguments.store is not None and not arguments.store.parent.is_dir():
         raise UserError(f"--store {arguments.store}: there is no folder {arguments.store.parent}")
     store = arguments.store or default_store()
@@ -124,11 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket at that address.
-
-    Raises:
-        UserError: it is taken, or not this computer's.
-    """
+    """Return a socket at that address; a `UserError` says that it is taken, or not this computer's."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)

@@ -27,22 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Kind:
-    """A command that plays many games.
+    """A command that plays many games by `play`, an import path, and reports what came out.
 
-    Attributes:
-        name: name of the command.
-        text: its description.
-        examples: arguments.
-        options: dataclass of its options.
-        play: import path of the function that plays.
-        out: gives the folder of a run.
-        report: prints the tables; returns what `print_next` proposes after the first line.
-        about: the files that are described, by name.
-        needs: the agents that it needs.
-        pieces: name of the units that are kept whole when it is stopped.
-        shared: True if a cluster can share the work.
-        one: True for a command about one agent, `--agent`.
-        without: options that the command line does not have.
+    `report` prints tables and returns proposals for `print_next`; `about` describes files by name; `pieces` are kept
+    whole when the command is stopped; a cluster can share the work if it is `shared`; `one` agent is measured.
     """
 
     name: str

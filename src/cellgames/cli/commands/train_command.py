@@ -14,16 +14,8 @@ from pathlib import Path
 from signal import SIGINT
 from typing import TYPE_CHECKING, Any
 
+from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError, print_kept, print_next, recorded, stopped, warn
-from cellgames.cli.shared_options import (
-    add_command,
-    add_folder,
-    add_game,
-    add_options,
-    folder_of,
-    make_game,
-    parameters,
-)
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import GamePlugin
 from cellgames.runs.comparing import TIMING
@@ -54,11 +46,11 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "train", "GAME ", _run, _TEXT, _EXAMPLES)
-    add_game(command)
+    command = shared.add_command(commands, "train", "GAME ", _run, _TEXT, _EXAMPLES)
+    shared.add_game(command)
     add_algorithm(command)
-    add_folder(command, "results/train/GAME-...")
-    add_options(command, RunOptions.options())
+    shared.add_folder(command, "results/train/GAME-...")
+    shared.add_options(command, RunOptions.options())
     add_arguments(command)
 
 
@@ -71,14 +63,14 @@ def add_algorithm(command: argparse.ArgumentParser) -> None:
 
 def add_arguments(command: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
     """Add an option for each argument of the algorithms, except those in `without`."""
-    shared = command.add_argument_group("settings", "defaults may differ by game")
+    usual = command.add_argument_group("settings", "defaults may differ by game")
     special = command.add_argument_group("settings of some algorithms")
     for name, users in all_options().items():
         if name not in without:
             some = len(users) < len(ALGORITHMS)
             only = f"{', '.join(users)}: " if some else ""
             first = next(iter(users.values()))
-            add_options(special if some else shared, [first], only=only, default=partial(_default, users))
+            shared.add_options(special if some else usual, [first], only=only, default=partial(_default, users))
 
 
 def _default(users: Mapping[str, Option], option: Option) -> str:
@@ -94,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from cellgames.training.runs import run as runs
 
     settings = arguments_given(arguments)
-    out = folder_of(arguments, "train", _folder_words(arguments, settings))
+    out = shared.folder_of(arguments, "train", _folder_words(arguments, settings))
     line = StatusLine(not arguments.quiet)
     began = False
 
@@ -137,7 +129,7 @@ def _kept(out: Path, error: KeyboardInterrupt) -> str:
 
 def arguments_given(arguments: argparse.Namespace) -> Arguments:
     """Return the arguments of the algorithm from the command line, and fill in the algorithm if none is given."""
-    game = make_game(arguments)
+    game = shared.make_game(arguments)
     arguments.algo = arguments.algo or plugin_of(game).algorithm
     if arguments.algo not in ALGORITHMS:
         expected = ", ".join(ALGORITHMS)
@@ -158,7 +150,7 @@ def _all_names() -> set[str]:
 def _folder_words(arguments: argparse.Namespace, asked: Arguments) -> list[str]:
     """Return the settings that cannot change when a run is continued, but for those that are usual for the game."""
     words = [arguments.algo, f"seed={asked.seed}"]
-    usual = type(asked).fitted(make_game(arguments))
+    usual = type(asked).fitted(shared.make_game(arguments))
     for option in type(asked).options():
         value = getattr(asked, option.name)
         if option.name not in (*FREE, GROWS, "seed") and value != getattr(usual, option.name):
@@ -211,5 +203,5 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
 
 def _game(arguments: argparse.Namespace) -> str:
     """Return the game as it was typed, with its parameters as options."""
-    given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in parameters(arguments).items()]
+    given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in shared.parameters(arguments).items()]
     return shlex.join([arguments.game.typed, *(word for text in given for word in ("--param", text))])

@@ -11,20 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import MatchOptions
+from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError, print_table
 from cellgames.cli.games_analysis import PARTS, run_games
-from cellgames.cli.shared_options import (
-    add_agents,
-    add_command,
-    add_game,
-    add_json,
-    add_out,
-    add_quiet,
-    add_record,
-    add_seed,
-    make_game,
-    parameters,
-)
 from cellgames.envs import registry
 
 if TYPE_CHECKING:
@@ -57,10 +46,10 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "analyse", "[GAME] ", _run, _TEXT, _EXAMPLES)
-    add_game(command, otherwise="the games of the records")
-    add_seed(command)
-    add_agents(
+    command = shared.add_command(commands, "analyse", "[GAME] ", _run, _TEXT, _EXAMPLES)
+    shared.add_game(command, otherwise="the games of the records")
+    shared.add_seed(command)
+    shared.add_agents(
         command,
         "for a position, the agent that searches (default gumbel:256 if there are weights for the game, else "
         "mcts:1000); for games, the agents whose behaviour is compared. Without other games several agents play some "
@@ -69,7 +58,9 @@ def add(commands: Any) -> None:
     )
     command.add_argument("--moves", metavar="TEXT", default="", help='moves played first, such as "c3 a1+ b2"')
     command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")
-    add_record(command, "take the position from this game of --records, from 1; a file of one game needs only --ply")
+    shared.add_record(
+        command, "take the position from this game of --records, from 1; a file of one game needs only --ply"
+    )
     command.add_argument("--ply", metavar="N", type=int, help="moves before the position (default: all but the last)")
     command.add_argument("--top", metavar="N", type=int, help=f"number of moves to show (default {_TOP})")
     command.add_argument(
@@ -77,9 +68,9 @@ def add(commands: Any) -> None:
         action="store_true",
         help="review each move of the record, or of --moves: mistakes with the better move and the lost win chance",
     )
-    add_out(command, "draw the position (.svg, .png), or the folder for a report", "PATH")
-    add_json(command)
-    add_quiet(command)
+    shared.add_out(command, "draw the position (.svg, .png), or the folder for a report", "PATH")
+    shared.add_json(command)
+    shared.add_quiet(command)
     _add_games(command)
 
 
@@ -116,11 +107,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _is_of_games(arguments: argparse.Namespace) -> bool:
-    """Return True if games are to be analysed, and not a position.
-
-    Raises:
-        UserError: options that do not go together.
-    """
+    """Return True if games are to be analysed, and not a position; a `UserError` names options that do not fit."""
     position = [name for name in _POSITION if _given(arguments, name)]
     sources = ["store"] * _given(arguments, "store")
     several = len(arguments.agents or ()) > 1
@@ -152,11 +139,15 @@ def _option(name: str) -> str:
 def _run_position(arguments: argparse.Namespace) -> int:
     from cellgames.agents.loading import load
     from cellgames.arena.analyse import search_analysis as analysis
-    from cellgames.arena.records import positions
+    from cellgames.arena.records import positions, replays
     from cellgames.utils.progress import waiting
 
     _check(arguments)
-    game, state = _from_record(arguments) if arguments.records else _from_moves(arguments)
+    if arguments.records:
+        record = _record(arguments)
+        game, state = replays.game_of(record), positions.at_ply(record, arguments.ply)
+    else:
+        game, (*_, state), _ = _game_from_moves(arguments)
     positions.check_unfinished(game, state)
     agent = load(arguments.agents[0], game) if arguments.agents else analysis.default_agent(game)
     with waiting("Searching the position", shown=not arguments.quiet):
@@ -231,18 +222,10 @@ def _check(arguments: argparse.Namespace) -> None:
             raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
 
 
-def _from_moves(arguments: argparse.Namespace) -> tuple[Game, State]:
-    from cellgames.arena.records.positions import after_moves
-
-    game = make_game(arguments)
-    moves = arguments.moves.replace(",", " ").split()
-    return game, after_moves(game, moves, position=arguments.position, seed=arguments.seed)
-
-
 def _game_from_moves(arguments: argparse.Namespace) -> tuple[Game, list[State], list[str]]:
     from cellgames.arena.records.positions import states_of_moves
 
-    game = make_game(arguments)
+    game = shared.make_game(arguments)
     moves = arguments.moves.replace(",", " ").split()
     return game, list(states_of_moves(game, moves, position=arguments.position, seed=arguments.seed)), moves
 
@@ -255,13 +238,6 @@ def _game_from_record(arguments: argparse.Namespace) -> tuple[Game, list[State],
     if arguments.ply is not None and not 1 <= arguments.ply <= most:
         raise UserError(f"expected a ply from 1 to {most}, got {arguments.ply}; the game has {most} moves")
     return replays.game_of(record), replays.replay(record), list(record.moves[: arguments.ply])
-
-
-def _from_record(arguments: argparse.Namespace) -> tuple[Game, State]:
-    from cellgames.arena.records import positions, replays
-
-    record = _record(arguments)
-    return replays.game_of(record), positions.at_ply(record, arguments.ply)
 
 
 def _record(arguments: argparse.Namespace) -> Record:
@@ -279,7 +255,7 @@ def _check_game(arguments: argparse.Namespace, path: Path, record: Record) -> No
     """Raise a `UserError` if the command line names another game than the record's, or other parameters."""
     if arguments.game is not None and registry.make(arguments.game).id != record.game:
         raise UserError(f"{path} holds a game of {record.game}, not of {arguments.game}")
-    for name, value in parameters(arguments).items():
+    for name, value in shared.parameters(arguments).items():
         if record.parameters.get(name) != value:
             recorded = record.parameters.get(name, "no such parameter")
             raise UserError(f"{path} holds a game with {name}={recorded}, not {name}={value}")

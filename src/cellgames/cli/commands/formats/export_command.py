@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellgames.cli.console import UserError, warn
-from cellgames.cli.shared_options import add_agents, add_command, add_out, add_quiet, add_record
+from cellgames.cli.shared_options import add_agents, add_command, add_out, add_quiet, add_record, chosen_games
 from cellgames.plugins import additions, resolve
 from cellgames.utils.progress import progress, waiting
 
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         _check_arranged(arguments, path)
         with waiting("Playing the game", shown=not arguments.quiet):
             games, torn = read_lines(path, cup.CupRecord.from_json)
-            text = _arranged_text(arguments, _chosen(arguments, games, lambda game: game.fixture.teams, path)[0])
+            text = _arranged_text(arguments, _chosen(arguments, games, lambda game: game.fixture.teams)[0])
         if torn:
             warn(torn)
         write_atomic(arguments.out, text)
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         records, torn = read_lines(path, Record.from_json)
     if torn:
         warn(torn)
-    chosen = _chosen(arguments, records, lambda record: record.agents, path)
+    chosen = _chosen(arguments, records, lambda record: record.agents)
     if arguments.format in additions().formats:
         return _write_decisions(arguments, chosen)
     with waiting("Writing the games", shown=not arguments.quiet):
@@ -124,21 +124,11 @@ def _arranged_text(arguments: argparse.Namespace, game: CupRecord) -> str:
     return board_to_rle(board, wraps=True, all_states=arguments.all_states, comments=comments)
 
 
-def _chosen(
-    arguments: argparse.Namespace, records: Sequence[R], names: Callable[[R], Sequence[str]], path: Path
-) -> list[R]:
-    if arguments.record is not None and not 1 <= arguments.record <= len(records):
-        raise UserError(f"{path} holds games 1 to {len(records)}, got --record {arguments.record}")
-    chosen = [
-        record
-        for number, record in enumerate(records, 1)
-        if arguments.record in (None, number) and set(arguments.agents or ()) <= set(names(record))
-    ]
-    if not chosen:
-        raise UserError(f"{path}: none of the {len(records)} games has all of that")
-    if arguments.format == "rle" and len(chosen) > 1:
-        raise UserError(f"--format rle takes one game, and there are {len(chosen)}; choose by --record")
-    return chosen
+def _chosen(arguments: argparse.Namespace, records: Sequence[R], names: Callable[[R], Sequence[str]]) -> list[R]:
+    numbers = chosen_games(arguments, records, names)
+    if arguments.format == "rle" and len(numbers) > 1:
+        raise UserError(f"--format rle takes one game, and there are {len(numbers)}; choose by --record")
+    return [records[number - 1] for number in numbers]
 
 
 def _text(arguments: argparse.Namespace, records: Sequence[Record]) -> str:

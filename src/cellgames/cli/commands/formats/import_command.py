@@ -6,6 +6,8 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +54,20 @@ def run(arguments: argparse.Namespace) -> int:
     from cellgames.arena.formats.rle_files import rle_to_position
 
     at = None if arguments.at is None else (arguments.at[0], arguments.at[1])
+    with _reading(arguments, "Reading"):
+        position = rle_to_position(make_game(arguments), text, at=at)
+    print(position)
+    return 0
+
+
+@contextmanager
+def _reading(arguments: argparse.Namespace, what: str) -> Iterator[None]:
+    """Show that the block goes on, and name the file in its errors."""
     try:
-        with waiting(f"Reading {arguments.file}", shown=not arguments.quiet):
-            position = rle_to_position(make_game(arguments), text, at=at)
-        print(position)
+        with waiting(f"{what} {arguments.file}", shown=not arguments.quiet):
+            yield
     except ValueError as error:
         raise UserError(f"{arguments.file}: {error}") from None
-    return 0
 
 
 def _games(arguments: argparse.Namespace, text: str) -> int:
@@ -68,19 +77,13 @@ def _games(arguments: argparse.Namespace, text: str) -> int:
     from cellgames.utils.files import write_atomic
 
     game, given = make_game(arguments), parameters(arguments)
-    try:
-        dialect_of(game)
-    except ValueError as error:
-        raise UserError(str(error)) from None
+    dialect_of(game)
     if arguments.out is None:
         raise UserError("name the file of records to write with --out")
     if not arguments.out.parent.is_dir():
         raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
-    try:
-        with waiting(f"Playing the games of {arguments.file}", shown=not arguments.quiet):
-            records = sgf_to_records(text)
-    except ValueError as error:
-        raise UserError(f"{arguments.file}: {error}") from None
+    with _reading(arguments, "Playing the games of"):
+        records = sgf_to_records(text)
     for number, record in enumerate(records, 1):
         if record.game != game.id:
             raise UserError(f"{arguments.file}: expected games of {game.id}, game {number} is one of {record.game}")
