@@ -122,9 +122,9 @@ def test_a_game_from_the_first_move_to_the_record(tmp_path: Path, command: Comma
     words = f"play {SMALL} --in-process --agents arena_bots:Last --out '{file}' --seed 5"
     shown = command(words, "a1", "A2", "a3")
     assert "Black to move, turn 1" in shown
-    assert "black (you), your move: " in shown
-    assert "white (arena_bots:Last) plays c3+" in shown
-    assert "The game is over after 5 turns: black (you) wins, white (arena_bots:Last) loses." in shown
+    assert "Black (you), your move: " in shown
+    assert "White (arena_bots:Last) plays c3+" in shown
+    assert "The game is over after 5 turns: Black (you) wins, White (arena_bots:Last) loses." in shown
     (record,) = read_records(file).records
     assert record.agents == ("human", "arena_bots:Last")
     assert record.moves == ("a1", "c3+", "a2", "b3+", "a3")
@@ -150,16 +150,16 @@ def test_several_units_in_a_line_are_played_or_none_of_them(command: Command) ->
     rest = "r3c3 r3c4 r3c5 r3c6 r3c7 r3c8 end"
     lines = ("r1c1 r1c2; r2c1,r2c2", "r3c3 r20c20", "r3c3 r2c9x", f"{rest} r0c0", "show", rest, "quit")
     shown = command("play cloth-of-gold-small-v0 --param generations=8", *lines)
-    answers = re.split(r"player_a \(you\), your move: ", shown)
+    answers = re.split(r"Player A \(you\), your move: ", shown)
     assert answers[1].split("\n")[1:3] == [
-        "player_a (you) plays r1c1 r1c2 r2c1 r2c2. player_a to place, initial placement, 6 units left",
+        "Player A (you) plays r1c1 r1c2 r2c1 r2c2. Player A to place, initial placement, 6 units left",
         "",
     ]
     assert answers[2].startswith("'r20c20' is no move here: r20c20 is outside of one's own territory.")
     assert answers[3].startswith("'r2c9x' is no move here: expected a cell")
     assert answers[4].startswith("'r0c0' comes after the end of your turn, which end ends. Nothing of the line")
     assert all(answer.strip().endswith("Nothing of the line is played.") for answer in answers[2:5])
-    assert answers[6].startswith(f"\nplayer_a (you) plays {rest}\n\nplayer_b (random) plays r")
+    assert answers[6].startswith(f"\nPlayer A (you) plays {rest}\n\nPlayer B (random) plays r")
     assert [answer.count("\n 0 ") for answer in answers] == [1, 0, 0, 0, 0, 1, 1, 0]
 
 
@@ -167,20 +167,20 @@ def test_a_game_in_which_all_act_at_once(tmp_path: Path, command: Command) -> No
     file = tmp_path / "games.jsonl"
     lines = ("r0c0,r0c1,r1c1/buy r0c3+r0c2 none", "moves", "undo", "r0c3", "resign")
     shown = command(f"play grid-adaptation-small-v0 --agents random --seed 3 --out '{file}'", *lines)
-    assert "player_0 (you) plays r0c3+r0c2" in shown
+    assert "Player 0 (you) plays r0c3+r0c2" in shown
     assert "'none' is no move here: a tile must be placed while a space is free" in shown
     assert "The 2 moves before it are played." in shown
     assert "part 4: +" in shown
-    assert "player_1 (random) plays" not in shown  # a secret
-    assert re.search(r"^player_1 \? +\? +\? +\? +\?$", shown, re.MULTILINE)
-    assert "player_0 (you) loses" in shown
+    assert "Player 1 (random) plays" not in shown  # a secret
+    assert re.search(r"^Player 1 \? +\? +\? +\? +\?$", shown, re.MULTILINE)
+    assert "Player 0 (you) loses" in shown
     (record,) = read_records(file).records
     assert [move.split(" ")[0] for move in record.moves] == ["r0c0,r0c1,r1c1/buy", "r0c3"]
     assert record.result.forfeit is not None
     assert record.result.forfeit.reason == "resigned"
     command(["replay", file])
     shown = command("play toroidal-cup-small-v0", "r6c2/5 r2c2/0 r10c10/1")
-    assert "The game is over after 3 turns: team_1 (you)" in shown
+    assert "The game is over after 3 turns: Team 1 (you)" in shown
 
 
 def test_the_other_seat_and_a_position(tmp_path: Path, command: Command) -> None:

@@ -28,7 +28,7 @@ def test_a_hint_names_the_winning_move_and_its_value(command: Command) -> None:
 def test_moves_of_the_cup_are_read_with_the_names_of_their_shapes(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "cup.jsonl"
     shown = command(f"play toroidal-cup-small-v0 --param shapes=1 --out '{out}'", "r2c6/0")
-    assert "\nteam_1 (you) plays R-pentomino r2c6/0\n" in shown
+    assert "\nTeam 1 (you) plays R-pentomino r2c6/0\n" in shown
     shown = command(["replay", out, "--show"])
     assert re.search(r"^1\. R-pentomino r2c6/0, R-pentomino r\d+c\d+/\d$", shown, re.M)
     (record,) = read_records(out).records

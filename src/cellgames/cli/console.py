@@ -119,7 +119,7 @@ def print_marked(text: str, marks: Iterable[Mark] = (), end: str = "\n") -> None
     Marks do not overlap. Control characters of the text are escaped as everywhere.
     """
     found = sorted(marks)
-    if not (found and _shows_colours()):
+    if not (found and shows_colours()):
         print(text, end=end)
         return
     rich_text = importlib.import_module("rich.text").Text
@@ -134,7 +134,8 @@ def print_marked(text: str, marks: Iterable[Mark] = (), end: str = "\n") -> None
     importlib.import_module("rich.console").Console(file=stream, highlight=False, soft_wrap=True).print(pieces, end=end)
 
 
-def _shows_colours() -> bool:
+def shows_colours() -> bool:
+    """Return True if standard output is a terminal that shows colours."""
     if os.environ.get("NO_COLOR") or not sys.stdout.isatty():
         return False
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -25,9 +25,11 @@ from cellgames.utils.foreign_text import shown
 from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
 from cellgames.web.hints import hint
-from cellgames.web.views.view import player_goals, player_names
+from cellgames.web.views import view_of
+from cellgames.web.views.view import Bytes, player_goals, player_names
 
-from .console import Mark, print_marked, read_line, wrapped_lines
+from .board_colours import print_board as print_board
+from .console import read_line, wrapped_lines
 
 VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
@@ -83,7 +85,8 @@ class Table:
             raise ValueError(f"the game is over in the position {shown(position)}")
         self._game, self._seats, self._names, self._seed = game, tuple(seats), tuple(names), seed
         self._position, self._ask = position, ask
-        self._show = partial(print_board, game) if show is None else show
+        printed = partial(print_board, game, cells=self._cells) if show is None else show
+        self._show: Callable[[str], None] = lambda text: printed(spoken(game, text))
         self._people = [seat for seat, agent in enumerate(seats) if agent is None]
         self._states: list[State] = [first]
         self._moves: list[str] = []
@@ -124,13 +127,19 @@ class Table:
         return int(self.state.current_player)
 
     def _title(self, seat: int) -> str:
-        return f"{self._game.info.players[seat]} ({self._names[seat]})"
+        return f"{people_names(self._game)[seat]} ({self._names[seat]})"
 
     def _text(self) -> str:
         """Return the board as the person sees it; everything if nobody, or several people, are at the table."""
         if len(self._people) == 1:
             return self._game.text_for(self.state, self._people[0])
         return self._game.text(self.state)
+
+    def _cells(self) -> Bytes:
+        """Return the cells of the board that `_text` writes, uint8 [H, W]."""
+        view = view_of(self._game)
+        frame = view.frame(self.state, None, self._people[0] if len(self._people) == 1 else None)
+        return frame.cells.reshape(view.layout()["rows"], -1)
 
     def _start_agents(self) -> None:
         for seat, agent in enumerate(self._seats):
@@ -360,23 +369,15 @@ class Table:
         )
 
 
-def print_board(game: Game, text: str) -> None:
-    """Print text that may hold the game's board, on a terminal in the colours of the game."""
-    print_marked(text, _marks(game, text))
+def people_names(game: Game) -> list[str]:
+    """Return the seats as people call them, such as Black, Player A or Team 1."""
+    return [player.replace("_", " ").title() for player in game.info.players]
 
 
-def _marks(game: Game, text: str) -> Iterator[Mark]:
-    colours = registry.plugin_of(game).colours
-    if colours is None:
-        return
-    signs = re.compile("|".join(f"({sign})" for sign in colours.signs))
-    styles, row, at = list(colours.signs.values()), re.compile(colours.row), 0
-    for line in text.split("\n"):
-        if cells := row.fullmatch(line):
-            for sign in signs.finditer(line, *cells.span(1)):
-                assert sign.lastindex is not None
-                yield at + sign.start(), at + sign.end(), styles[sign.lastindex - 1]
-        at += len(line) + 1
+def spoken(game: Game, text: str) -> str:
+    """Return a text with seats as people call them in the place of ids such as `player_a`."""
+    names = dict(zip(game.info.players, people_names(game), strict=True))
+    return re.sub(r"\b[a-z]+_\w+\b", lambda found: names.get(found[0], found[0]), text)
 
 
 def rules_in_brief(game: Game, seats: Sequence[int]) -> list[str]:

@@ -87,9 +87,10 @@ def _own_seat(arguments: argparse.Namespace, players: Sequence[str]) -> int | No
         return None
     if arguments.seat is None:
         return 0
-    if arguments.seat not in players:
-        raise UserError(f"--as must be one of {', '.join(players)}, got {shown(arguments.seat)}")
-    return list(players).index(arguments.seat)
+    known = [player.replace("_", " ") for player in players]
+    if (wanted := arguments.seat.replace("_", " ").lower()) not in known:
+        raise UserError(f"--as must be one of {', '.join(known)}, got {shown(arguments.seat)}")
+    return known.index(wanted)
 
 
 def _check_record_file(path: Path) -> None:
