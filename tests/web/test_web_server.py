@@ -416,22 +416,17 @@ def test_a_clock_goes_on_while_its_game_is_out_of_memory_and_a_resignation_is_ke
     assert last.record() == again.record()
 
 
-@pytest.mark.parametrize(("most", "one"), [(4, 2), (64, 4)])
-def test_games_of_agents_alone_leave_room_for_those_of_people_and_of_other_visitors(
-    most: int, one: int, tmp_path: Path
-) -> None:
+def test_games_of_agents_alone_leave_room_for_those_of_people(tmp_path: Path) -> None:
     game, slow = cellgames.make("torus-v0", size=2), Waiting()
-    sessions = Sessions(tmp_path, lambda saved: pytest.fail("no game is read"), most=most)
-    for _ in range(one):
-        sessions.make_room(agents_alone=True, visitor="one")
+    sessions = Sessions(tmp_path, lambda saved: pytest.fail("no game is read"), most=4)
+    for _ in range(2):
+        sessions.make_room(agents_alone=True)
         session = Session(game, ["waiting", "waiting"], lambda spec: slow)
-        sessions.add(session, "one")
+        sessions.add(session)
         session.go(4)
         assert session.thinking
     with pytest.raises(FullError):
-        sessions.make_room(agents_alone=True, visitor="one")
-    if most > 4:
-        sessions.make_room(agents_alone=True, visitor="another")
+        sessions.make_room(agents_alone=True)
     sessions.make_room()
     slow.go.set()
 

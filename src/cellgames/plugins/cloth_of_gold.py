@@ -112,7 +112,7 @@ CLOTH_OF_GOLD_WILD = replace(
             {"height": 32, "width": 32, "generations": 24, **_WILD, "wildlife": (3, 1, 1)},
         ),
     },
-    view="cellgames.web.views.cloth_of_gold_wild_view:WildClothView",
+    view="cellgames.web.views.cloth_of_gold_view:WildClothView",
     texts=files("cloth_of_gold", "cloth_of_gold_wild"),
 )
 

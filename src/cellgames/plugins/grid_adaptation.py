@@ -79,7 +79,7 @@ GRID_ADAPTATION_TALK = replace(
     networks={"policy": "cellgames.agents.grid_adaptation_talk.network:TalkNetwork"},
     search={**_BASE.search, "simpler": "cellgames.agents.grid_adaptation_talk.network:SilentAgent"},
     transfer_parameters=(*_BASE.transfer_parameters, "scramble", "mute"),
-    view="cellgames.web.views.grid_adaptation_talk_view:TalkView",
+    view="cellgames.web.views.grid_adaptation_view:TalkView",
     texts=files("grid_adaptation", "grid_adaptation_talk"),
 )
 

@@ -18,7 +18,7 @@ from cellgames.arena.records.record_lines import Forfeit
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
 
-from .work_limit import MOVE_S, OutOfTimeError, limited
+from .limits import MOVE_S, OutOfTimeError, limited
 
 _NOBODY: Mapping[int, Tensor] = MappingProxyType({})
 

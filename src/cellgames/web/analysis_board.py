@@ -45,12 +45,12 @@ from cellgames.utils.report.text import rounded
 
 from .catalog import MOST_PLAYOUTS, check_parameters, settings_of
 from .frames import frame, layout
+from .limits import MOVE_S, OutOfTimeError, limited
 from .limits import check as check_limits
 from .live_game import RefusedError
 from .sessions import FullError
 from .views import view_of
 from .views.view import legal_bits
-from .work_limit import MOVE_S, OutOfTimeError, limited
 
 LINES = 3
 """Lines of an analysis."""

@@ -27,7 +27,7 @@ from cellgames.plugins import Setting
 from cellgames.utils.foreign_text import shown
 
 from .agent_seats import AgentSeats
-from .work_limit import MOVE_S
+from .limits import MOVE_S
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent

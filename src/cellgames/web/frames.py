@@ -44,7 +44,7 @@ def layout(game: Game) -> dict[str, Any]:
     `simultaneous`; `size`, or `rows` and `cols`, or `centres` of cells; `wrap`; `palette`, and `paint` that says how
     cells are drawn; `dark`: `palette`, `colours` and `ground` of a dark page, where they are other ones; `marks` (names
     of the bits of the plane of that name); `columns` (infos for a table of players) and `curves` (infos to draw over
-    time); `components` of actions that have several; `trials`, True if `trial_data` has films.
+    time); `trials`, True if `trial_data` has films.
     """
     info = game.info
     return {
@@ -70,7 +70,7 @@ def frame(
     """Return the first game of a batch as JSON that a page can draw.
 
     `cells` and `layers` are planes of uint8 in base64. `turn`, `player` (the seat to move; None where all act at once
-    or the game is over), `scores`, `results` (a word a seat, "" while the game goes on), `status` (a line), `last`
+    or the game is over), `results` (a word a seat, "" while the game goes on), `status` (a line), `last`
     (cells that were changed by hand since `before`), `path` (Torus, Hex, Y: the path that has won), `done`, `text`
     (pairs of a label and a value), `infos` (lists by seat, None for what is hidden).
 
@@ -102,7 +102,7 @@ def _check_viewer(game: Game, viewer: int | None) -> None:
 
 def _common(game: Game, state: State, done: bool) -> dict[str, Any]:
     mover = None if done or game.info.simultaneous else int(state.current_player[0])
-    return {"turn": int(state.turn[0]), "player": mover, "scores": state.scores[0].tolist(), "done": done}
+    return {"turn": int(state.turn[0]), "player": mover, "done": done}
 
 
 def step_data(
@@ -125,7 +125,7 @@ def trial_data(game: Game, state: State, seat: int, action: Sequence[int] | None
         ValueError: There is nothing to try, or it cannot be placed.
     """
     _check_viewer(game, seat)
-    common = {**_common(game, state, False), "player": None, "scores": None}
+    common = {**_common(game, state, False), "player": None}
     frames = view_of(game).trial(state[:1], seat, action, _most_frames(game))
     return packed(replace(frame, fields={**common, **frame.fields}) for frame in frames)
 
@@ -145,8 +145,6 @@ def _step_frames(
 ) -> Iterator[Frame]:
     _check_viewer(game, viewer)
     during = {**_common(game, before, False), "turn": int(after.turn[0]), "player": None}
-    if game.info.perfect_information is False and viewer is not None:
-        during["scores"] = None
     *shown, last = view_of(game).step(before[:1], after[:1], viewer, action, most)
     yield from (replace(frame, fields={**during, **frame.fields}) for frame in shown)
     yield replace(last, fields={**_common(game, after, bool(after.done[0])), **last.fields})

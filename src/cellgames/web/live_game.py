@@ -37,9 +37,9 @@ from cellgames.utils.version import __version__
 from .agent_seats import AgentSeats
 from .frames import frame, layout, step_data, trial_data
 from .hints import Hint, hint
+from .limits import MOVE_S, OutOfTimeError, limited
 from .views import view_of
 from .views.view import legal_bits
-from .work_limit import MOVE_S, OutOfTimeError, limited
 
 PERSON = "human"
 """The name of people in records."""

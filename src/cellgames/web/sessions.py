@@ -17,7 +17,6 @@ from cellgames.utils.files import write_atomic
 
 from .live_game import RefusedError, Session
 
-_MOST_WATCHED = 4  # games of agents alone that one visitor has in memory at the same time
 _MOST_SAVED = 10_000  # files; a new game is refused beyond
 _MOST_LISTED = 100
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
@@ -29,10 +28,9 @@ class FullError(Exception):
 
 
 class _Kept(NamedTuple):
-    """A session, the visitor who has it, and when it was last asked for."""
+    """A session, and when it was last asked for."""
 
     session: Session
-    visitor: str
     asked: float
 
 
@@ -63,8 +61,8 @@ class Sessions:
         folder: Where games are saved; made with the first one.
         restore: Makes a session of what `Session.saved` returned.
         most: Most sessions in memory at the same time; the one that was left alone for longest makes room, and is read
-            again when somebody asks for it. Games of agents alone have half of the places, four of them for one
-            visitor, so that they cannot keep people from playing.
+            again when somebody asks for it. Games of agents alone have half of the places, so that they cannot keep
+            people from playing.
         idle: Seconds after which a session that nobody asks for leaves the memory.
         clock: A function that returns seconds, for tests.
     """
@@ -86,12 +84,11 @@ class Sessions:
         """Return the number of sessions in memory."""
         return len(self._kept)
 
-    def make_room(self, *, agents_alone: bool = False, visitor: str = "") -> None:
+    def make_room(self, *, agents_alone: bool = False) -> None:
         """Let idle sessions leave the memory, and if all places are taken the one that was left alone for longest.
 
         Args:
             agents_alone: True for a game without people.
-            visitor: Who asks for the game.
 
         Raises:
             FullError: Agents think in all of them.
@@ -100,8 +97,6 @@ class Sessions:
             old = [id for id, kept in self._kept.items() if self._clock() - kept.asked > self._idle]
             self._leave([id for id in old if not self._kept[id].session.thinking])
             if agents_alone:
-                own = [id for id, kept in self._kept.items() if not kept.session.people and kept.visitor == visitor]
-                self._shrink(own, _MOST_WATCHED, "games of agents alone, as many as a visitor has,")
                 watched = [id for id, kept in self._kept.items() if not kept.session.people]
                 self._shrink(watched, max(1, self._most // 2), "games of agents alone")
             self._shrink([*self._kept], self._most, "games")
@@ -114,8 +109,8 @@ class Sessions:
             raise FullError(f"{most} {kind} are being played; try again in a moment")
         self._leave(quiet[:surplus])
 
-    def add(self, session: Session, visitor: str = "", *, saved: bool = True) -> None:
-        """Keep a session of a visitor, in a file too if it is `saved`; call `make_room` first.
+    def add(self, session: Session, *, saved: bool = True) -> None:
+        """Keep a session, in a file too if it is `saved`; call `make_room` first.
 
         Raises:
             FullError: Too many games are saved.
@@ -127,9 +122,9 @@ class Sessions:
                 raise FullError(f"{_MOST_SAVED:,} games are saved here; delete some of them")
             session.keep(lambda: write_atomic(path, sign(to_line(session.saved()).encode()) + b"\n"))
         with self._lock:
-            self._kept[session.id] = _Kept(session, visitor, self._clock())
+            self._kept[session.id] = _Kept(session, self._clock())
 
-    def get(self, address: str, visitor: str = "") -> Session:
+    def get(self, address: str) -> Session:
         """Return the session, from its file if it is not in memory; a game by link as the person of a seat has it.
 
         Raises:
@@ -138,7 +133,7 @@ class Sessions:
             FullError: Agents think in all games in memory.
         """
         id, secret = _parts(address)
-        session = self._find(id, visitor)
+        session = self._find(id)
         if not session.keys:
             return session
         seat = next((seat for seat, key in session.keys.items() if compare_digest(key, secret)), None)
@@ -146,16 +141,16 @@ class Sessions:
             raise _missing()
         return cast(Session, Seated(session, seat))
 
-    def _find(self, id: str, visitor: str) -> Session:
+    def _find(self, id: str) -> Session:
         if (session := self._asked(id)) is not None:
             return session
         with self._reading:  # one at a time, and each of them once
             if (session := self._asked(id)) is not None:
                 return session
             saved = self._read(self._path(id))
-            self.make_room(agents_alone=None not in saved["seats"], visitor=visitor)
+            self.make_room(agents_alone=None not in saved["seats"])
             session = self._restore(saved)
-            self.add(session, visitor)
+            self.add(session)
             return session
 
     def _asked(self, id: str) -> Session | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from cellgames.agents.time_control import TimeControl
@@ -148,9 +148,8 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         while session.pending and time.monotonic() < end and (mark is None or session.mark == mark):
             await asyncio.sleep(0.004)
 
-    async def live(id: str, request: Request) -> Session:
-        visitor = request.client.host if request.client is not None else ""
-        return await asyncio.to_thread(sessions.get, id, visitor)
+    async def live(id: str) -> Session:
+        return await asyncio.to_thread(sessions.get, id)
 
     @router.get("/api/play")
     def list_played(ids: Annotated[str, Query(max_length=4000)] = "") -> list[dict[str, Any]]:
@@ -158,7 +157,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return sessions.games(None if alone else ids.split(","))
 
     @router.post("/api/play", status_code=201)
-    def new_game(wish: NewGame, request: Request) -> dict[str, Any]:
+    def new_game(wish: NewGame) -> dict[str, Any]:
         """Start a game. The answer has what stays the same (`about`) and the position (`view`)."""
         game = playable(wish.game, wish.parameters)
         players = game.info.players
@@ -169,21 +168,20 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         specs = specs_of([players.index(seat) for seat in seats], wish.agents, players)
         asked = {"game": wish.game, "parameters": wish.parameters, "clock": wish.clock, "position": wish.position}
         seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
-        visitor = request.client.host if request.client is not None else ""
-        sessions.make_room(agents_alone=None not in specs, visitor=visitor)
+        sessions.make_room(agents_alone=None not in specs)
         session = session_of(state, {"asked": asked, "seats": specs, "seed": seed})
         if wish.invite:
             session.invite()
-        sessions.add(session, visitor)
+        sessions.add(session)
         own = session.keys[session.people[0]] if session.keys else ""
         return snapshot(sessions.get(f"{session.id}.{own}" if own else session.id))
 
     @router.get("/api/play/{id}")
     async def see_game(
-        request: Request, id: str, epoch: int = -1, since: Annotated[int, Query(ge=0)] = 0, wait: bool = False
+        id: str, epoch: int = -1, since: Annotated[int, Query(ge=0)] = 0, wait: bool = False
     ) -> dict[str, Any]:
         """Return the position and the events after `since`; with `wait`, when there is something new or after 20 s."""
-        session = await live(id, request)
+        session = await live(id)
         if wait:
             await settled(session, _LONG_S, (epoch, since, True))
         if epoch < 0:
@@ -191,9 +189,9 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return {"view": await asyncio.to_thread(session.view, epoch, since)}
 
     @router.post("/api/play/{id}/move")
-    async def make_move(request: Request, id: str, move: Move) -> dict[str, Any]:
+    async def make_move(id: str, move: Move) -> dict[str, Any]:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
-        session = await live(id, request)
+        session = await live(id)
         end = time.monotonic() + _QUICK_S
         await asyncio.to_thread(session.move, move.action, move.turn, move.epoch, move.seat)
         await settled(session, end - time.monotonic())
@@ -214,31 +212,31 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
             return session.hint(seen.turn, seen.epoch)._asdict()
 
     @router.post("/api/play/{id}/sit")
-    async def sit(request: Request, id: str, who: Seat) -> dict[str, Any]:
+    async def sit(id: str, who: Seat) -> dict[str, Any]:
         """Show the game to the next of several people at one screen; until then it is hidden."""
-        session = await live(id, request)
+        session = await live(id)
         await asyncio.to_thread(session.sit, who.seat, who.turn, who.epoch)
         return await asyncio.to_thread(snapshot, session, True)
 
     @router.post("/api/play/{id}/go")
-    async def go(request: Request, id: str, goal: Goal) -> dict[str, Any]:
+    async def go(id: str, goal: Goal) -> dict[str, Any]:
         """Let agents that play all seats go on; answered as a move is."""
-        session = await live(id, request)
+        session = await live(id)
         await asyncio.to_thread(session.go, goal.until)
         await settled(session, _QUICK_S)
         return {"view": await asyncio.to_thread(session.view, goal.epoch, goal.since)}
 
     @router.post("/api/play/{id}/resign")
-    async def resign(request: Request, id: str, who: Resignation) -> dict[str, Any]:
+    async def resign(id: str, who: Resignation) -> dict[str, Any]:
         """Give the game up; only in games of two players."""
-        session = await live(id, request)
+        session = await live(id)
         await asyncio.to_thread(session.resign, who.seat, who.epoch)
         return await asyncio.to_thread(snapshot, session)
 
     @router.post("/api/play/{id}/undo")
-    async def undo(request: Request, id: str, seen: Undo) -> dict[str, Any]:
+    async def undo(id: str, seen: Undo) -> dict[str, Any]:
         """Take back the person's last move and the answers to it; only in games in turns."""
-        session = await live(id, request)
+        session = await live(id)
         await asyncio.to_thread(session.undo, seen.turn, seen.epoch)
         return await asyncio.to_thread(snapshot, session)
 

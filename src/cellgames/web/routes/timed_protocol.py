@@ -28,38 +28,26 @@ class TimedProtocol(H11Protocol):
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
-        self._watch()
+        self._watch(True)
 
     @override
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._watch()
+        state: Any = self.conn.their_state
+        self._watch(state in (h11.IDLE, h11.SEND_BODY))
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._stop()
+        self._watch(False)
 
-    def _watch(self) -> None:
-        """Start the timer when a request begins, and stop it when the request is whole."""
-        if not self._waits():
-            self._stop()
-        elif self._timer is None:
-            self._timer = self.loop.call_later(_REQUEST_S, self._close)
-
-    def _waits(self) -> bool:
-        state: Any = self.conn.their_state
-        return state in (h11.IDLE, h11.SEND_BODY)
-
-    def _stop(self) -> None:
-        if self._timer is not None:
+    def _watch(self, waits: bool) -> None:
+        """Let the timer run while a request is awaited or not whole."""
+        if not waits and self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-    def _close(self) -> None:
-        self._timer = None
-        if self._waits():
-            self.transport.close()
+        elif waits and self._timer is None:
+            self._timer = self.loop.call_later(_REQUEST_S, self.transport.close)
 
 
 def uvicorn_config(app: Any, **more: Any) -> uvicorn.Config:

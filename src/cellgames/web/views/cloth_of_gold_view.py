@@ -1,4 +1,4 @@
-"""The view of Cloth of Gold: cells are 0 empty, 1 a's, 2 b's, 3 neutral, 4 killed."""
+"""The views of Cloth of Gold and of its wild form: cells are 0 empty, 1 a's, 2 b's, 3 neutral, 4 killed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rendering import round_ends
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold_wild import notation as wild_notation
+from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
+from cellgames.envs.cloth_of_gold_wild.rendering import LAND, WARDS, wild_view
+from cellgames.envs.cloth_of_gold_wild.state import wild
 from cellgames.envs.core import chance
 from cellgames.envs.core.drawing import frame_times
 from cellgames.envs.core.info import WIN
@@ -27,6 +31,9 @@ from .view import Frame, View, changed, clicked, player_names, results
 
 _KILLED = 4
 _NOBODYS = [{"label": "contested", "colour": COLOURS[2]}, {"label": "killed", "colour": drawn._DEAD}]
+
+_LAND = ("", "water", "forest", "rock", "burnt", "burning")
+_SIGNS = ("", "#00000055", "#4d7a2a", "#00000055", "", "#a31d0a")  # on land
 
 
 class ClothView(View):
@@ -68,7 +75,6 @@ class ClothView(View):
                 *([{"label": "neutral", "code": 3, "marks": 0}] if _neutrals(self.game) else []),
                 *({"label": label, "code": 0, "marks": mark} for label, mark in self.more_marks()),
             ],
-            "end_turn": self.game.action_to_string(self.game.end_turn),
             "columns": [
                 {"name": "units", "label": "units", "kind": "number"},
                 {"name": "territory", "label": "territory", "kind": "number"},
@@ -100,8 +106,6 @@ class ClothView(View):
             "status": _status(self.game, state),
             "last": last,
             "results": results(self.game, state),
-            "left": 0 if done else int(state.left[0]),
-            "round": int(state.round[0]),
         }
         scored = done or int(state.round[0]) > 1 - self.game.initial_placement
         lead: list[int | None] = state.scores[0].int().tolist() if scored else [None, None]
@@ -151,8 +155,6 @@ class ClothView(View):
                     "status": f"{words}, generation {generation} of {last}",
                     "last": [],
                     "results": ["", ""],
-                    "left": 0,
-                    "round": number,
                     "life": True,
                 }
                 yield self._framed(world, None, lead, fields)
@@ -216,6 +218,50 @@ class ClothView(View):
     def base_line(self, text: str) -> str:
         """Return the base game's part of a position's text."""
         return text
+
+
+class WildClothView(ClothView):
+    """A view of wild Cloth of Gold; the marks of ground are three bits, a place in `_LAND`."""
+
+    game: ClothOfGoldWild
+    marks: ClassVar[Mapping[str, int]] = {**ClothView.marks, "ground": 8, "ward_0": 64, "ward_1": 128}
+
+    @override
+    def more_colours(self) -> dict[str, Any]:
+        return {"land": ["", *(LAND[name] for name in _LAND[1:])], "signs": _SIGNS, "wards": WARDS}
+
+    @override
+    def more_marks(self) -> list[tuple[str, int]]:
+        lands = _LAND[1:] if self.game.weather else _LAND[1:4] if self.game.terrain else ()
+        sides = player_names(self.game) if self.game.perks else []
+        wards = [(f"wards of {side}", self.marks[f"ward_{seat}"]) for seat, side in enumerate(sides)]
+        return [*((name, self.marks["ground"] * _LAND.index(name)) for name in lands), *wards]
+
+    @override
+    def base_line(self, text: str) -> str:
+        return wild_notation.split_line(text)[0]
+
+    @override
+    def _framed(
+        self, world: World, placed: npt.NDArray[np.bool_] | None, lead: Sequence[int | None], fields: Mapping[str, Any]
+    ) -> Frame:
+        frame = super()._framed(world, placed, lead, fields)
+        seen = wild_view(self.game, wild(world.state()), player_names(self.game))
+        marks = np.zeros((self.game.height, self.game.width), np.uint8)
+        for name, mask in seen.ground.items():
+            marks = np.where(mask, np.uint8(self.marks["ground"] * _LAND.index(name)), marks)
+        for seat, mask in enumerate(() if seen.wards is None else seen.wards):
+            marks = marks + mask * np.uint8(self.marks[f"ward_{seat}"])
+        animals = [[kind, row * self.game.width + col] for kind, row, col in seen.animals or ()]
+        words = [line.split(": ", 1) for line in (seen.weather, *seen.earned) if line]
+        assert frame.marks is not None
+        more = {"animals": animals, "text": [*frame.fields["text"], *words]}
+        return Frame(frame.cells, frame.marks + marks.astype(np.uint8).ravel(), {**frame.fields, **more})
+
+    @override
+    def controls(self, state: ClothState, seat: int) -> dict[str, Any]:
+        bolts = {"bolts": int(wild(state).spells[0, seat]), "cells": self.game.cells} if self.game.perks else {}
+        return super().controls(state, seat) | bolts
 
 
 def _neutrals(game: ClothOfGold) -> bool:

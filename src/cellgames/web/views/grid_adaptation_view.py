@@ -1,4 +1,4 @@
-"""The view of Grid Adaptation: cells are 0 without a tile, else its sequence + 1.
+"""The views of Grid Adaptation, without and with talk: cells are 0 without a tile, else its sequence + 1.
 
 Sequences, reserves, garnets and points are secret: a seat that plays sees its own, and everybody's points where
 `Game.observe` shows them. When the match is over the table is turned face up.
@@ -17,7 +17,10 @@ from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.grid_adaptation import rendering as drawn
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.state import COMPONENTS, FLIP, MOST_TILES, RESERVE, GridState
+from cellgames.envs.grid_adaptation.state import FLIP, MOST_TILES, RESERVE, GridState
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
+from cellgames.envs.grid_adaptation_talk.rendering import last_talk, said
+from cellgames.envs.grid_adaptation_talk.state import TalkState
 from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 
 from .dark_colours import SEATS as DARK_SEATS
@@ -62,7 +65,6 @@ class GridView(View):
             "ground": drawn._BOARD,
             "palette": palette,
             "dark": dark(TILES, palette, DARK_SEATS[: self.game.players]),
-            "components": _components(self.game),
             "legend": [
                 {"label": "placed", "playing": "named by you", "code": 2, "marks": _MARKS["placed"]},
                 {"label": "born", "playing": "new", "code": 2, "marks": _MARKS["born"]},
@@ -109,14 +111,9 @@ class GridView(View):
             "results": results(self.game, state),
             "infos": _infos(self.game, state, viewer if hidden else None, board),
             "text": _text(self.game, state, board, marks, known=viewer is None and before is not None),
-            "round": int(state.round[0]),
         }
         if bool(state.done[0]):
             fields["places"] = _places(state)
-        if viewer is None or not hidden or _votes(state, viewer):
-            fields["tied"] = [int(seat) for seat in state.tied[0].nonzero().flatten()]
-        if hidden:
-            fields["scores"] = fields["infos"]["points"]
         return Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), fields)
 
     @override
@@ -152,7 +149,6 @@ class GridView(View):
                 "results": [""] * self.game.players,
                 "infos": infos,
                 "text": [["tiles", int((board >= 0).sum())]],
-                "round": number,
                 "life": True,
             }
             yield Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), fields)
@@ -200,19 +196,51 @@ class GridView(View):
         }
 
 
-def _components(game: GridAdaptation) -> list[dict[str, Any]]:
-    """Return name and number of choices of every component of an action, and the names of choices but spaces."""
-    parts: list[dict[str, Any]] = []
-    nvec = game.info.action_nvec
-    names = [*COMPONENTS, *["word"] * (len(nvec) - len(COMPONENTS))]
-    for place, (name, choices) in enumerate(zip(names, nvec, strict=True)):
-        part: dict[str, Any] = {"name": name, "choices": choices}
-        if place < MOST_TILES or place == RESERVE:
-            part |= {"kind": "space", "none": choices - 1}
-        else:
-            part |= {"kind": "choice", "labels": [game.choice_to_string(place, choice) for choice in range(choices)]}
-        parts.append(part)
-    return parts
+class TalkView(GridView):
+    """A view of Grid Adaptation with talk; the table has a column of words."""
+
+    game: GridAdaptationTalk
+
+    @override
+    def layout(self) -> dict[str, Any]:
+        layout = super().layout()
+        layout["columns"].append({"name": "said", "label": "says", "kind": "words"})
+        return layout
+
+    @override
+    def frame(
+        self, state: GridState, before: GridState | None, viewer: int | None, action: Sequence[int] | None = None
+    ) -> Frame:
+        frame = super().frame(state, before, viewer, action)
+        frame.fields["infos"]["said"] = self._said(state, viewer)
+        return frame
+
+    def _said(self, state: GridState, viewer: int | None) -> list[Any]:
+        """Return the words of the last talk step that a viewer knows: for each seat pairs of a receiver and a word."""
+        assert isinstance(state, TalkState)
+        talk = last_talk(self.game, state, viewer)
+        pairs: list[Any] = []
+        for letters in talk.letters:
+            known = [(to, said(letter)) for to, letter in enumerate(letters) if letter is not None]
+            shown = [("" if talk.public or to == viewer else f"to {to}", word) for to, word in known if word != "?"]
+            pairs.append(shown or None)
+        return pairs or [None] * self.game.players
+
+    @override
+    def status(self, state: GridState, *, after: bool) -> str:
+        if not after and bool(self.game.talking(state)[0]):
+            return f"Talk before round {int(state.round[0])} of {self.game.rounds}"
+        return super().status(state, after=after)
+
+    @override
+    def controls(self, state: GridState, seat: int) -> dict[str, Any]:
+        others = [name for other, name in enumerate(player_names(self.game)) if other != seat]
+        return super().controls(state, seat) | {
+            "talking": bool(self.game.talking(state)[0]),
+            "talk": f"{int(state.turn[0])}",  # a step of its own, where several belong to a round
+            "words": self.game.words,
+            "receivers": ["all"] if self.game.talk == "public" else others,
+        }
 
 
 def _marks(old: Any, board: Any, placed: Any, before: Any) -> Any:

@@ -74,8 +74,7 @@ class CupView(View):
         self, state: CupState, before: CupState | None, viewer: int | None, action: Sequence[int] | None = None
     ) -> Frame:
         done, turn = bool(state.done[0]), int(state.turn[0])
-        queues = [[self.game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
-        left = len(queues[0])
+        left = int((state.queue[0, 0] >= 0).sum())
         generation = int(state.generations[0])
         board = state.board[0].numpy(force=True)
         fields: dict[str, Any] = {
@@ -85,11 +84,7 @@ class CupView(View):
             "last": [],
             "results": results(self.game, state),
             "generation": generation,
-            "left": left,
             "bands": not done,
-            "queues": [
-                queue if viewer is None else queue[:1] if seat == viewer else [] for seat, queue in enumerate(queues)
-            ],
         }
         if before is not None and not done:
             fields["last"] = changed(before.board[0], state.board[0])
@@ -191,10 +186,8 @@ def life(game: ToroidalCup, start: torch.Tensor, last: int, most: int, pattern: 
             "last": [],
             "results": words if done else [""] * game.teams,
             "generation": generation,
-            "left": 0,
             "bands": False,
             "life": not done,
-            "queues": [[] for _ in range(game.teams)],
         }
         yield _frame(game, board, fields, pattern)
 
