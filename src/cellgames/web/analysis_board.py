@@ -75,25 +75,6 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Engine:
-    """A search that analyses.
-
-    Attributes:
-        name: Its agent, without a number.
-        efforts: The numbers of simulations of its analyses, one after the other; 0 stands for what the search knows
-            before it simulates (`RootEvaluator`), which comes at once.
-    """
-
-    name: str
-    efforts: tuple[int, ...]
-
-    @property
-    def least(self) -> int:
-        """The least number of simulations that is not 0."""
-        return next(effort for effort in self.efforts if effort)
-
-
-@dataclass(frozen=True)
 class Wish:
     """A position as a request names it.
 
@@ -175,7 +156,7 @@ def positions(
         "game": game.id,
         "parameters": plain(game.parameters),
         "nvec": list(game.info.action_nvec),
-        "engines": [{"name": engine.name, "efforts": list(engine.efforts)} for engine in engines(game)],
+        "engines": [{"name": name, "efforts": efforts} for name, efforts in engines(game).items()],
         "marks": [{"sign": mark.sign, "name": mark.name, "loss": mark.loss} for mark in MARKS],
         "codes": view_of(game).codes(),
         "patterns": view_of(game).patterns(),
@@ -224,14 +205,17 @@ def _playable(id: str, game: Game) -> dict[str, Any] | None:
 
 
 @lru_cache(64)
-def engines(game: Game) -> tuple[Engine, ...]:
-    """Return the searches that can analyse the game, the strongest first."""
+def engines(game: Game) -> Mapping[str, tuple[int, ...]]:
+    """Return the searches that can analyse the game, the strongest first: by name the simulations of their analyses.
+
+    A 0 stands for what the search knows before it simulates (`RootEvaluator`), which comes at once.
+    """
     living = view_of(game).work(None) > 0
     cells = math.prod(game.info.board.shape)
     most = min(MOST_PLAYOUTS, max(8, _MOST_NODES // cells))
     native = plugin_of(game).search.get("native_gumbel") is not None
     offered = _EFFORTS_OF_LIFE if living else _EFFORTS if native else _EFFORTS_IN_TORCH
-    found = []
+    found: dict[str, tuple[int, ...]] = {}
     for name in (spec.partition(":")[0] for spec in DEFAULT_AGENTS):
         efforts = tuple(number for number in offered[name] if number <= most)
         try:
@@ -240,8 +224,8 @@ def engines(game: Game) -> tuple[Engine, ...]:
         except (ValueError, ImportError, OSError, IndexError):  # no weights for this game, or nothing that reads them
             continue
         at_once = (0,) if isinstance(acting(agent, game), RootEvaluator) else ()
-        found.append(Engine(name, at_once + efforts))
-    return tuple(found)
+        found[name] = at_once + efforts
+    return found
 
 
 class AnalysisBoard:
@@ -294,24 +278,25 @@ class AnalysisBoard:
     def _analysed(self, wish: Wish, engine: str, simulations: int, reviewed: bool) -> dict[str, Any]:
         """Return the analysis as JSON, see `_answer`."""
         game, before, state = place_of(wish)
-        offered = {one.name: one for one in engines(game)}
+        offered = engines(game)
         if engine not in offered:
             raise ValueError(f"expected an engine of {', '.join(offered) or 'none for this game'}, got {shown(engine)}")
-        if simulations not in offered[engine].efforts:
-            known = ", ".join(map(str, offered[engine].efforts))
+        if simulations not in (efforts := offered[engine]):
+            known = ", ".join(map(str, efforts))
             raise ValueError(f"{engine}: expected simulations of {known}, got {simulations}")
-        place = offered[engine].efforts.index(simulations)
+        place = efforts.index(simulations)
         lines = LINES if place else 1  # the first answer is to come at once
         living = view_of(game).work(None) > 0
-        less = offered[engine].efforts[0 if living else max(0, place - 1)]
+        less = efforts[0 if living else max(0, place - 1)]
 
         def search(position: State, effort: int = simulations) -> Analysis:
-            return self._search(game, position, offered[engine], effort)
+            return self._search(game, position, engine, effort)
 
         def answer() -> dict[str, Any]:
             found = _answer(game, state, search, partial(search, effort=less), lines)
             if reviewed and simulations and before is not None:
-                found["review"] = _review(game, before, wish.moves[-1], search)
+                played = int(parse_move(game, wish.moves[-1]))
+                found["review"] = move_review.to_data(review(game, before, played, search(before), search))
             return found
 
         try:
@@ -320,13 +305,13 @@ class AnalysisBoard:
             self._own.agents = {}  # what was interrupted may be half a tree
             raise RefusedError(f"the analysis took more than {MOVE_S:g} s of processor time") from None
 
-    def _search(self, game: Game, state: State, engine: Engine, simulations: int) -> Analysis:
+    def _search(self, game: Game, state: State, engine: str, simulations: int) -> Analysis:
         """Return the analysis of a position, a kept one if there is any."""
-        key = (game, game.state_to_string(state), f"{engine.name}:{simulations}")
+        key = (game, game.state_to_string(state), f"{engine}:{simulations}")
         with self._lock:
             if (known := self._found.get(key)) is not None:
                 return known
-        agent = self._agent(game, f"{engine.name}:{simulations or engine.least}")
+        agent = self._agent(game, f"{engine}:{simulations or next(filter(None, engines(game)[engine]))}")
         found = analyse(game, state, agent, simulate=simulations > 0)
         if simulations:
             found = proven(game, state, found, _NODES * simulations)
@@ -366,17 +351,16 @@ def move_values(game: Game, state: State, nodes: int) -> dict[int, int]:
 
 def proven(game: Game, state: State, found: Analysis, nodes: int) -> Analysis:
     """Return an analysis with win chances 0 and 1 where `move_values` knows them; arguments are its own."""
-    known = move_values(game, state, nodes)
+    if not (known := move_values(game, state, nodes)):
+        return found
     reports = {move.action: move for move in found.moves}
     for action, value in known.items():
         if value:
-            name, chance = game.action_to_string(action), (value + 1) / 2
-            report = reports.get(action, MoveReport(name, action, 0, 0.0, 0.0, chance))
-            reports[action] = replace(report, win_chance=chance)
-    found = replace(found, moves=tuple(reports.values()))
-    if not (best := max(known.values(), default=0)):
-        return found
-    found = replace(found, value=tuple(float(best if seat == found.player else -best) for seat in (0, 1)))
+            new = MoveReport(game.action_to_string(action), action, 0, 0.0, 0.0, 0.0)
+            reports[action] = replace(reports.get(action, new), win_chance=(value + 1) / 2)
+    found, best = replace(found, moves=tuple(reports.values())), max(known.values())
+    if best:
+        found = replace(found, value=tuple(float(best if seat == found.player else -best) for seat in (0, 1)))
     if known[found.line[0].action] == best:
         return found
     move = max(found.moves, key=lambda one: (known[one.action], one.visits))
@@ -413,8 +397,3 @@ def _answer(
         ],
         "review": None,
     }
-
-
-def _review(game: Game, before: State, move: str, search: Callable[[State], Analysis]) -> dict[str, Any]:
-    """Return the review of a move as JSON."""
-    return move_review.to_data(review(game, before, int(parse_move(game, move)), search(before), search))

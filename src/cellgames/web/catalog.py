@@ -112,23 +112,8 @@ def _offer(id: str) -> Mapping[str, Any] | None:
         "settings": [
             asdict(setting) | {"default": most_shapes if defaults[setting.name] is None else defaults[setting.name]}
             for setting in settings.values()
-            if _can_change(id, setting.name, defaults)
         ],
     }
-
-
-def _can_change(id: str, name: str, defaults: Mapping[str, Any]) -> bool:
-    """Return False for a yes/no parameter whose other value the game refuses, whatever the others are."""
-    if not isinstance(defaults[name], bool):
-        return True
-    flags = {flag: not default for flag, default in defaults.items() if isinstance(default, bool)}
-    for other in flags:  # one may need another one
-        try:
-            registry.make(id, **{name: flags[name], other: flags[other]})
-        except ValueError:
-            continue
-        return True
-    return False
 
 
 def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:

@@ -33,6 +33,8 @@ try:
 except ImportError as error:
     raise ImportError(f'the page needs FastAPI: pip install "cellgames[web]" ({error})') from error
 
+_STATUS = {FullError: 503, RefusedError: 409, ValueError: 400, LookupError: 404}
+
 STATIC = Path(__file__).parents[1] / "static"
 
 
@@ -91,17 +93,12 @@ def create_app(
     def failed(status: int, reason: object) -> JSONResponse:
         return JSONResponse({"error": clipped(str(reason))}, status)
 
-    @app.exception_handler(FullError)
-    async def full(request: Request, error: FullError) -> Response:
-        return failed(503, error)
+    async def refused(request: Request, error: Exception) -> Response:
+        status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
+        return failed(status, error.args[0] if isinstance(error, LookupError) and error.args else error)
 
-    @app.exception_handler(ValueError)
-    async def refused(request: Request, error: ValueError) -> Response:
-        return failed(409 if isinstance(error, RefusedError) else 400, error)
-
-    @app.exception_handler(LookupError)
-    async def missing(request: Request, error: LookupError) -> Response:
-        return failed(404, error.args[0] if error.args else error)
+    for kind in _STATUS:
+        app.add_exception_handler(kind, refused)
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> Response:
