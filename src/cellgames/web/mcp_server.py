@@ -10,10 +10,10 @@ import json
 import secrets
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, redirect_stdout
-from functools import partial, wraps
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, redirect_stdout
+from functools import partial
+from typing import Any, TypeAlias
 
 import torch
 from mcp.server import MCPServer
@@ -39,24 +39,16 @@ _INSTRUCTIONS = (
     "moves are named, start_game starts a game, and play_move plays a move and returns the position after the answer."
 )
 
-P = ParamSpec("P")
-T = TypeVar("T")
 Parameters: TypeAlias = dict[str, bool | int | float | str]
 
 
-def _tool(
-    method: Callable[Concatenate[AssistantGames, P], T],
-) -> Callable[Concatenate[AssistantGames, P], T]:
-    """Return the method as a tool, whose refusals an assistant reads."""
-
-    @wraps(method)
-    def called(games: AssistantGames, /, *arguments: P.args, **named: P.kwargs) -> T:
-        try:
-            return method(games, *arguments, **named)
-        except (ImportError, ValueError) as error:
-            raise ToolError(str(error)) from None
-
-    return called
+@contextmanager
+def _tool() -> Iterator[None]:
+    """Let an assistant read why a tool refuses something."""
+    try:
+        yield
+    except (ImportError, ValueError) as error:
+        raise ToolError(str(error)) from None
 
 
 class AssistantGames:
@@ -71,7 +63,7 @@ class AssistantGames:
         self._games: dict[int, Session] = {}
         self._started = 0
 
-    @_tool
+    @_tool()
     def list_games(self) -> str:
         """List the games, their seats and parameters, and the agents that play them."""
         paragraphs = []
@@ -86,12 +78,12 @@ class AssistantGames:
         paragraphs.append("\n  ".join(["Agents (some play some of the games only):", *agents]))
         return "\n\n".join(paragraphs)
 
-    @_tool
+    @_tool()
     def read_rules(self, game: str, parameters: Parameters | None = None) -> str:
         """Read the rules of a game, how to read its positions, and how its moves are named."""
         return rules_text(catalog.check_parameters(game, parameters or {}))
 
-    @_tool
+    @_tool()
     def start_game(
         self,
         game: str,
@@ -125,24 +117,24 @@ class AssistantGames:
         head = f"This is game {self._started}: {made.id}, you are {players[own]} against {shown(agent)}."
         return "\n\n".join([head, text, *([] if session.done else [legal_moves(_view(session))])])
 
-    @_tool
+    @_tool()
     def show_position(self, game_number: int) -> str:
         """Show the position as text, and whether the game is over."""
         session = self._get(game_number)
         return _text(session, session.turn)
 
-    @_tool
+    @_tool()
     def show_picture(self, game_number: int) -> Image:
         """Show the position as a picture."""
         session = self._get(game_number)
         return Image(data=to_png(session.game.draw_for(session.state, session.people[0]), 1.0), format="png")
 
-    @_tool
+    @_tool()
     def list_legal_moves(self, game_number: int) -> str:
         """List your legal moves by name."""
         return legal_moves(_view(self._get(game_number)))
 
-    @_tool
+    @_tool()
     def play_move(self, game_number: int, move: str) -> str:
         """Play a move by its name, or several moves of a turn with spaces between them.
 
@@ -161,7 +153,7 @@ class AssistantGames:
             _wait(session)
         return f"You played {words[-1]}. {_text(session, turn + 1)}"
 
-    @_tool
+    @_tool()
     def resign(self, game_number: int) -> str:
         """Resign a game of two players."""
         session = self._get(game_number)
