@@ -139,7 +139,7 @@ def test_an_export_that_is_stopped_leaves_no_file(
 @pytest.mark.parametrize("columns", [80, 40])
 def test_the_board_of_the_cup_shows_every_cell(columns: int) -> None:
     """In half blocks where there is room, else in braille."""
-    shown = output(["play", "toroidal-cup-small-v0"], columns=columns, typed=[b"r2c2/0\n", b"quit\n"])
+    shown = output(["play", "toroidal-cup-small-v0"], columns=columns, typed="r2c2/0\nquit\n")
     plain = CODE.sub("", shown)
     assert "Team 1 (you) plays" in plain
     rows = [line[4:] for line in plain.split("\n") if re.match(r" *\d+ [ \u2580\u2584\u2800-\u28ff]*$", line)]
