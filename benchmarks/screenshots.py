@@ -100,8 +100,8 @@ def _guide(page: Any, site: str) -> None:
 
 def _analysis(page: Any, site: str) -> None:
     page.goto(f"{site}/#/analysis?file={RECORDS}&number=1")
-    page.wait_for_selector(".faults button", timeout=120_000)
-    page.locator(".faults button").first.click()
+    page.wait_for_selector(".faults li button", timeout=120_000)
+    page.locator(".faults li button").first.click()
     page.wait_for_timeout(4000)  # the search goes on, ever more exact
     page.evaluate("() => scrollTo(0, 0)")
 
