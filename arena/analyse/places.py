@@ -118,7 +118,7 @@ def count_places(game: Game, records: Sequence[Record]) -> list[Places]:
 
 
 def _counted(rows: Counts, shape: tuple[int, ...]) -> Counts:
-    """Return how often each index [N, dimensions] comes, int64 [shape]."""
+    """Return the number of times that each index [N, dimensions] comes, int64 [shape]."""
     flat = np.ravel_multi_index(tuple(rows.T), shape)
     return np.asarray(np.bincount(flat, minlength=math.prod(shape)).reshape(shape))
 

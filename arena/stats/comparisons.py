@@ -64,7 +64,7 @@ def places(scores: Sequence[float]) -> tuple[float, ...]:
 def standing_points(record: Record) -> list[float]:
     """Return the share of the other seats that each seat finished ahead of, a tie half, from 0 to 1.
 
-    They follow the order of the final scores; who forfeits is behind all others, who are level with each other.
+    They follow the order of the final scores. Seats that forfeit are behind all others, which are level.
     """
     scores, forfeit = record.result.scores, record.result.forfeit
     if forfeit is not None:

@@ -122,8 +122,8 @@ def burn(grid: Grid, fire: Fire, forest: Tensor, seed: Tensor, generation: int, 
     """Return the fires a generation later, and bitboards of the cells on which fire kills units.
 
     Unburnt forest beside a burning cell catches fire by chance, a function of the round's seed, int64 [n], and the
-    number of the generation, from 1 on. Fire kills on cells that burnt and on new ones. Forest under water is none of
-    `forest`.
+    number of the generation, from 1 on. Fire kills on cells that burnt and on new ones. Forest under water is no
+    part of `forest`.
     """
     burning = fire.burning
     beside = forest & ~fire.burnt & ~burning & grid.dilate(burning, PLUS)

@@ -85,7 +85,7 @@ class Replay:
         self._filled = min(self._filled + rows, self.capacity)
 
     def sample(self, count: int, generator: torch.Generator) -> Positions:
-        """Draw positions uniformly, with replacement, by a generator on the CPU; a `ValueError` if there are none."""
+        """Draw positions uniformly, with replacement, by a generator on the CPU; a `ValueError` while it is empty."""
         if not self._filled:
             raise InputError("replay", "positions to sample from", "an empty replay", "add some first")
         places = torch.randint(self._filled, (count,), generator=generator, device="cpu").to(self._rows.value.device)

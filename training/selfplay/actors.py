@@ -137,7 +137,7 @@ class ActorPlay(Generic[R]):
         self._restart = self._number = self._asked = 0
 
     def start(self) -> None:
-        """Join or start the cluster, and make the actors; a `ClusterError` if there is none, or too few cores."""
+        """Join or start the cluster, and make the actors; a `ClusterError` without one, or with too few cores."""
         self._open.enter_context(connected(self._address, self._count))
         cores = int(self._ray.cluster_resources().get("CPU", 0))
         if cores < self._count:

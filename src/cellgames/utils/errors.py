@@ -21,7 +21,7 @@ class InputError(ValueError):
     Attributes:
         parameter: name of the parameter, option, field or file; "" for a value without a name.
         expected: description of the values that can be used, "" if only the cause is known.
-        got: the value as text, "" if there is none. Strings and paths are taken as they are, other values by `shown`.
+        got: the value as text, "" without one. Strings and paths are taken as they are, other values by `shown`.
         cause: likely cause, or what to do instead; "" if the rest says it.
         where: the game's id, or the file that holds the value; "" for neither.
     """

@@ -332,7 +332,7 @@ class AnalysisBoard:
 
 
 def move_values(game: Game, state: State, nodes: int) -> dict[int, int]:
-    """Return what the game's solver knows of each legal move: 1 if it wins, -1 if it loses, 0 where that stays open.
+    """Return the solver's value of each legal move: 1 if it wins, -1 if it loses, 0 where that stays open.
 
     Args:
         game: A game in turns; of one without a solver (`GamePlugin.search`) nothing is returned.

@@ -88,7 +88,7 @@ def _can_be_analysed(id: str) -> bool:
 
 
 def _only_win(game: Game, state: State) -> str:
-    """Return the name of the only move that wins; "" where there is none, or where it ends the game."""
+    """Return the name of the only move that wins; "" without one, or where it ends the game."""
     if any((values := move_values(game, state, _GLANCE)).values()):
         if sum(value >= 0 for value in values.values()) > _OPEN:
             return ""
