@@ -54,13 +54,7 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
         },
         "play torus-v0 --agents greedy",
     ),
-    (
-        "Train agents",
-        {
-            "train": ("train_command", "Train an agent by self-play"),
-        },
-        "train torus-small-v0",
-    ),
+    ("Train agents", {"train": ("train_command", "Train an agent by self-play")}, "train torus-small-v0"),
     (
         "Compare agents",
         {
@@ -76,9 +70,7 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
     ),
     (
         "Understand games and agents",
-        {
-            "analyse": ("analysis.analyse_command", "Analyse a position, or games"),
-        },
+        {"analyse": ("analysis.analyse_command", "Analyse a position, or games")},
         'analyse torus-small-v0 --moves "c3 a1+ b2"',
     ),
     (
@@ -102,7 +94,7 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
             "doctor": (
                 "doctor_command",
                 "Show what this installation has and lacks: versions, devices, native kernels, extras",
-            ),
+            )
         },
         "doctor",
     ),

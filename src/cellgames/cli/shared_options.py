@@ -42,12 +42,7 @@ WHERE_STORE = f"default {DEFAULT_STORE.as_posix()}, or the file that CELLGAMES_S
 
 
 def add_command(
-    commands: Any,
-    name: str,
-    usage: str,
-    run: Callable[[argparse.Namespace], int],
-    text: str,
-    examples: Sequence[str],
+    commands: Any, name: str, usage: str, run: Callable[[argparse.Namespace], int], text: str, examples: Sequence[str]
 ) -> argparse.ArgumentParser:
     """Add a command and return its parser.
 

@@ -28,7 +28,7 @@ from cellgames.web.hints import hint
 from cellgames.web.views import view_of
 from cellgames.web.views.view import Bytes, player_goals, player_names
 
-from .board_colours import print_board as print_board
+from .board_colours import print_board
 from .console import read_line, wrapped_lines
 
 VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}

@@ -27,7 +27,7 @@ _BASE = GamePlugin(
         "grid-adaptation-small-v0": Variant(
             "Grid Adaptation, small enough to train on a laptop",
             {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5)},
-        ),
+        )
     },
     agents={
         "greedy": "cellgames.agents.grid_adaptation.greedy:GridGreedy",

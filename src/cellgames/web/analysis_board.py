@@ -116,10 +116,7 @@ def place_of(wish: Wish) -> Place:
 
 
 def positions(
-    wish: Wish,
-    action: int | None = None,
-    put: Sequence[Sequence[int]] | None = None,
-    mover: int | None = None,
+    wish: Wish, action: int | None = None, put: Sequence[Sequence[int]] | None = None, mover: int | None = None
 ) -> dict[str, Any]:
     """Return the positions after each of the moves, the first one before them, as the page draws them.
 
@@ -368,11 +365,7 @@ def proven(game: Game, state: State, found: Analysis, nodes: int) -> Analysis:
 
 
 def _answer(
-    game: Game,
-    state: State,
-    search: Callable[[State], Analysis],
-    quick: Callable[[State], Analysis],
-    lines: int,
+    game: Game, state: State, search: Callable[[State], Analysis], quick: Callable[[State], Analysis], lines: int
 ) -> dict[str, Any]:
     """Return an analysis as JSON.
 

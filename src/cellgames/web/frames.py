@@ -136,12 +136,7 @@ def _most_frames(game: Game) -> int:
 
 
 def _step_frames(
-    game: Game,
-    before: State,
-    after: State,
-    viewer: int | None,
-    most: int,
-    action: Sequence[int] | None = None,
+    game: Game, before: State, after: State, viewer: int | None, most: int, action: Sequence[int] | None = None
 ) -> Iterator[Frame]:
     _check_viewer(game, viewer)
     during = {**_common(game, before, False), "turn": int(after.turn[0]), "player": None}

@@ -66,13 +66,7 @@ def season_data(library: Library, folder: str) -> dict[str, Any]:
             continue
         shown = {key: settings.get(key) for key in _SETTINGS}
         parts = {part: _part(library, folder, part) for part in _PARTS}
-        return {
-            "folder": folder,
-            "kind": kind,
-            "settings": shown,
-            **parts,
-            **_games(library, _in(folder, RECORDS)),
-        }
+        return {"folder": folder, "kind": kind, "settings": shown, **parts, **_games(library, _in(folder, RECORDS))}
     raise LookupError("no season or series in this folder of the results")
 
 

@@ -100,12 +100,7 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
         raise UserError(f"{store.path} has no such games; it has {there}")
     with waiting("Computing ratings"):
         boards = boards_of.leaderboards(
-            store,
-            arguments.game,
-            wanted,
-            agents=arguments.agents,
-            anchor=arguments.anchor,
-            version=arguments.version,
+            store, arguments.game, wanted, agents=arguments.agents, anchor=arguments.anchor, version=arguments.version
         )
     if not boards:
         raise UserError("no games between different agents are left; take some of --agents and --version away")

@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.agents.agent_names import wrapped
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
 from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.teams import (
-    Team,
-    TeamOptions,
-    assign_agents,
-    assign_divisions,
-    generate_names,
-    read_teams,
-)
+from cellgames.arena.season.teams import Team, TeamOptions, assign_agents, assign_divisions, generate_names, read_teams
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError, counted, print_error, print_kept, print_next, stopped_games, warn
 from cellgames.envs import registry
@@ -159,7 +152,4 @@ def _report(finished: Season) -> None:
         print(line)
     print_kept(finished.out, {"report.md": "standings, playoffs and schedule on one page"})
     run = shlex.quote(str(finished.out))
-    print_next(
-        (f"replay {run}", "check every game"),
-        (f"replay {run} --record {finished.games} --out final.gif", ""),
-    )
+    print_next((f"replay {run}", "check every game"), (f"replay {run} --record {finished.games} --out final.gif", ""))

@@ -102,11 +102,7 @@ class ClothView(View):
         last: list[int] = []
         if before is not None and not round_ends(before, state):
             last = changed(self.game.board(before)[0], self.game.board(state)[0])
-        fields = {
-            "status": _status(self.game, state),
-            "last": last,
-            "results": results(self.game, state),
-        }
+        fields = {"status": _status(self.game, state), "last": last, "results": results(self.game, state)}
         scored = done or int(state.round[0]) > 1 - self.game.initial_placement
         lead: list[int | None] = state.scores[0].int().tolist() if scored else [None, None]
         return self._framed(world, None if done else world.placed(), lead, fields)
@@ -183,11 +179,7 @@ class ClothView(View):
         return {"left": int(state.left[0]), "most": most, "end": self.game.end_turn}
 
     def _framed(
-        self,
-        world: World,
-        placed: npt.NDArray[np.bool_] | None,
-        lead: Sequence[int | None],
-        fields: Mapping[str, Any],
+        self, world: World, placed: npt.NDArray[np.bool_] | None, lead: Sequence[int | None], fields: Mapping[str, Any]
     ) -> Frame:
         """Return the frame of a world; `placed` is bool [H, W]."""
         cells, territory = world.board(), world.territories()
