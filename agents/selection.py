@@ -35,11 +35,11 @@ def start(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor, faults:
     """Start an agent in games that begin, as `Agent.start` does; if it fails, all of them are added to `faults`."""
     try:
         agent.start(game, players.clone(), env_ids.clone())
-    except MACHINES_FAULT as error:
-        raise too_large(agent, error) from error
     except Exception as error:
         if faults is None:
             raise
+        if isinstance(error, MACHINES_FAULT):
+            raise too_large(agent, error) from error
         faults.add(env_ids, players, *told(error))
 
 
@@ -74,13 +74,13 @@ def select(
             kind of game.
     """
     info, agent = game.info, acting(agent, game)
-    part = state[env_ids]  # a copy: what agents do to their arguments stays with them
     if info.simultaneous and players is None:
         raise InputError("players", "players, since all seats act at once", None, where=game.id)
-    players = part.current_player if players is None or not info.simultaneous else players
+    players = state.current_player[env_ids] if players is None or not info.simultaneous else players
     if clocks is not None and len(env_ids) > 1:
         alone = zip(env_ids.split(1), players.split(1), strict=True)
         return torch.cat([select(agent, game, state, one, generator, seat, faults, clocks) for one, seat in alone])
+    part = state[env_ids]  # a copy: what agents do to their arguments stays with them
     mask = game.legal_actions(part)
     if info.simultaneous:
         mask = mask[torch.arange(len(env_ids), device=state.device), players]
@@ -93,8 +93,6 @@ def select(
     began = perf_counter()
     try:
         actions = as_actions(ask(), shape, state.device)
-    except MACHINES_FAULT as error:
-        raise too_large(agent, error) from error
     except Exception as error:
         if isinstance(error, ActionsError):
             error = AnswerError(_WANTED[error.fault].format(got=error.got, shape=list(shape)))
@@ -102,6 +100,8 @@ def select(
             if isinstance(error, AnswerError):
                 raise ValueError(f"agent {shown(agent.name)} {error}") from error.__cause__
             raise
+        if isinstance(error, MACHINES_FAULT):
+            raise too_large(agent, error) from error
         if isinstance(error, PartialAnswerError):
             actions, troubles = error.actions, [([row], reason_of(why), "") for row, why in error.failures.items()]
         else:

@@ -61,6 +61,7 @@ class Balance:
         options: the options that differ from it, such as "order=drawn"; "" for none.
         added: True if one of them is not on the rule sheet.
         agent: name of the agent.
+        margin: see `MARGIN`.
         games: number of games.
         wins: games that the first and the second seat won alone.
         lost: games that both seats lost.
@@ -73,6 +74,7 @@ class Balance:
     options: str
     added: bool
     agent: str
+    margin: float = MARGIN
     games: int = 0
     wins: tuple[int, int] = (0, 0)
     lost: int = 0
@@ -95,9 +97,10 @@ class Balance:
         """Bounds of the share; see `interval_at_all_times`."""
         return interval_at_all_times(self.wins[0], self.decided)
 
-    def verdict(self, margin: float = MARGIN) -> str:
-        """Return "equal" or "unequal" if the interval tells that the seats are, else "open"."""
-        low, high = self.interval
+    @property
+    def verdict(self) -> str:
+        """The text "equal" or "unequal" if the interval tells that the seats are, else "open"."""
+        (low, high), margin = self.interval, self.margin
         if low >= 0.5 - margin and high <= 0.5 + margin:
             return "equal"
         return "unequal" if low > 0.5 + margin or high < 0.5 - margin else "open"
@@ -116,7 +119,7 @@ COLUMNS: tuple[Column[Balance], ...] = (
     Column("wins", lambda row: "{}-{}".format(*row.wins), "wins", "s"),
     Column("share", lambda row: row.share, "first seat %", "%"),
     Column("interval", lambda row: row.interval, "interval", "%"),
-    Column("verdict", lambda row: row.verdict(), "seats"),
+    Column("verdict", lambda row: row.verdict, "seats"),
     Column("drawn", lambda row: row.of_games(row.games - row.decided - row.lost), "drawn %", "%"),
     Column("lost", lambda row: row.of_games(row.lost), "both lose %", "%"),
     Column("cut", lambda row: row.of_games(row.cut), "cut off %", "%"),
@@ -175,13 +178,13 @@ def race(
             raise InputError("game", "a game of two players", f"{name}, of {game.info.num_players}")
         words = ", ".join(f"{key}={value}" for key, value in options.items())
         for agent in agents:
-            row = Balance(name, words, bool(game.added_parameters & set(options)), agent)
+            row = Balance(name, words, bool(game.added_parameters & set(options)), agent, margin)
             pair = load(agent, game), load(agent, game)
-            while row.games < most and (not racing or row.verdict(margin) == "open"):
+            while row.games < most and (not racing or row.verdict == "open"):
                 row = _more(game, pair, row, min(chunk, most - row.games), derive(f"balance {row.games}", seed))
             rows.append(row)
             told(row)
-            if racing and row.verdict(margin) == "unequal":
+            if racing and row.verdict == "unequal":
                 break
     return rows
 
@@ -220,11 +223,11 @@ def draw_shares(figure: Figure, rows: Sequence[Balance]) -> None:
         number = agents.index(row.agent)
         low, high = row.interval
         at = labels.index((row.game, row.options)) + 0.2 * (number - (len(agents) - 1) / 2)
-        axes.plot((100 * low, 100 * high), (at, at), color=COLOURS[number], lw=1)
-        axes.plot(100 * row.share, at, "o", color=COLOURS[number], ms=4)
+        axes.plot((100 * low, 100 * high), (at, at), color=COLOURS[number % len(COLOURS)], lw=1)
+        axes.plot(100 * row.share, at, "o", color=COLOURS[number % len(COLOURS)], ms=4)
     for number, agent in enumerate(agents):
-        axes.plot([], [], "o-", color=COLOURS[number], ms=4, lw=1, label=agent)
-    axes.axvspan(100 * (0.5 - MARGIN), 100 * (0.5 + MARGIN), color="#e8e8e8", zorder=0)
+        axes.plot([], [], "o-", color=COLOURS[number % len(COLOURS)], ms=4, lw=1, label=agent)
+    axes.axvspan(100 * (0.5 - rows[0].margin), 100 * (0.5 + rows[0].margin), color="#e8e8e8", zorder=0)
     axes.set_yticks(range(len(labels)), [f"{game} {options}".strip() for game, options in labels], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(0, 100)

@@ -64,7 +64,7 @@ class Arguments(Options):
     max_grad_norm: float = option(0.5, "largest norm of the gradient; longer gradients are clipped", above=0)
     channels: int = option(32, "channels of every layer of the network")
     layers: int = option(3, "layers of the network after the first one")
-    start_from: str = option("", "initial weights, a .safetensors file of a network that is no larger")
+    start_from: str = option("", "initial weights, a .safetensors file with at most as many channels and layers")
 
     opponents: str = option("self=0.8,pool=0.2", "shares of the games: self, pool (its snapshots), or an agent's spec")
     sampling: Sampling = option(  # noqa: RUF009  # makes a field
@@ -121,7 +121,7 @@ class Arguments(Options):
 class PolicyArguments(Arguments):
     """Arguments of algorithms that learn a policy by PPO."""
 
-    clip_range: float = option(0.2, "largest change of an action's probability, as a factor", above=0, high=1)
+    clip_range: float = option(0.2, "largest change of an action's probability in an iteration", above=0, high=1)
     ent_coef: float = option(0.1, "weight of the policy's entropy", low=0)
     vf_coef: float = option(0.5, "weight of the value loss", low=0)
     sample: bool = option(False, "let the trained agent sample its actions; otherwise it takes the most likely one")
@@ -194,7 +194,9 @@ class AlphaZeroArguments(ActorArguments):
         metavar="NAME=VALUE",
     )
     variant_envs: int = option(0, "games of each of the variants; 0 for as many as num_envs", low=0)
-    surprise_weight: float = option(0.0, "share of the replay by the change of policies in searches", low=0, high=1)
+    surprise_weight: float = option(
+        0.0, "share of the replay that goes to positions by how much the search changes their policy", low=0, high=1
+    )
 
     _shared: ClassVar[tuple[str, ...]] = ("num_envs", "variant_envs")
 
@@ -221,7 +223,7 @@ class PlacementArguments(Arguments):
 
     placements: int = option(24, "placements that are tried in place of each one that was played", low=1)
     generations: int = option(0, "generations of Life after which a lead counts; 0 plays games to their end", low=0)
-    later_shapes: bool = option(True, "let Life run from arrangements with all later shapes; else from earlier ones")
+    later_shapes: bool = option(True, "let Life run with all later shapes on the board; else right after the placement")
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
 
 

@@ -144,7 +144,6 @@ class Planner:
         without = torch.nn.functional.pad(shapes_at(game.size, number, lots), (0, 1), value=game.spaces)
         spaces = torch.where(_spare(seen)[:, None, None], shapes_at(game.size, number + 1, lots), without)
         # On boards that do not begin empty: a tile lies where there is room, a reserve tile is kept.
-        # On boards that do not begin empty: a tile lies where there is room, a reserve tile is kept.
         free = torch.nn.functional.pad(~game.grid.unpack(seen.planes[0]).flatten(1), (0, 1), value=True)
         legal = free.gather(1, spaces.flatten(1)).view_as(spaces)
         room, kept = free.int().argmax(1)[:, None, None], torch.arange(number + 1, device=seeds.device) >= number

@@ -49,7 +49,7 @@ def play_evaluation(
         agents: by name; two of them for a match.
         options: None for the defaults. In larger games no move is forced, but by `FreeForAllOptions`.
         progress: True to report on standard error.
-        keep: gets each batch of games as it ends, such as `feed.feeding` gives it.
+        keep: gets each batch of games as it ends, such as `store.feeding` gives it.
         done: games of the first batches, whole ones, which are not played again.
     """
     options, found = options or MatchOptions(), list(done)

@@ -111,7 +111,7 @@ class Payoffs:
 
     @cached_property
     def rings(self) -> tuple[Cycle, ...]:
-        """Result of `cycles.cycles` at the level of the matrix."""
+        """Result of `cycles` at the level of the matrix."""
         return cycles(self, self.level)
 
     def largest_part(self) -> tuple[Payoffs, list[int], tuple[str, ...]]:

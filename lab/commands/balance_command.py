@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,9 +90,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
     def told(row: Balance) -> None:
         if not (arguments.quiet or arguments.json):
-            words = f"{row.games} games, {100 * row.share:.1f} %, {row.verdict(arguments.margin / 100)}"
+            words = f"{row.games} games, {100 * row.share:.1f} %, {row.verdict}"
             print(f"{row.game} {row.options} {row.agent}: {words}", file=sys.stderr, flush=True)
 
+    earlier = None if arguments.against is None else _earlier(arguments.against)
     rows, given = [], parameters(arguments)
     for game in arguments.games_of:
         options = {} if arguments.vary is None else _options(arguments.vary) or OPTIONS.get(registry.make(game).id, {})
@@ -103,8 +104,8 @@ def _run(arguments: argparse.Namespace) -> int:
         print(json.dumps([row_data(COLUMNS, row) for row in rows], indent=1))
     else:
         print_table(people_table(COLUMNS, rows))
-    if arguments.against is not None:
-        print(_agreement(arguments.against, rows))
+    if earlier is not None:
+        print(_agreement(arguments.against, earlier, rows), file=sys.stderr if arguments.json else sys.stdout)
     if arguments.out is not None:
         _write(arguments.out, rows, " ".join(["cellgames", *arguments.command_line]))
     return 0
@@ -121,13 +122,17 @@ def _options(texts: Sequence[str]) -> dict[str, list[Any]]:
     return found
 
 
-def _agreement(folder: Path, rows: Sequence[Balance]) -> str:
-    """Return a sentence on the rows of an earlier run: they agree where the intervals overlap."""
+def _earlier(folder: Path) -> dict[tuple[str, str, str], tuple[float, float]]:
+    """Return the intervals of an earlier run by game, options and agent."""
     try:
-        earlier = json.loads((folder / "report.json").read_text(encoding="utf-8"))["rows"]
-        known = {(row["game"], row["options"], row["agent"]): row["interval"] for row in earlier}
+        rows = json.loads((folder / "report.json").read_text(encoding="utf-8"))["rows"]
+        return {(row["game"], row["options"], row["agent"]): row["interval"] for row in rows}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"--against {folder}: no run of cellgames balance ({error})") from error
+
+
+def _agreement(folder: Path, known: Mapping[tuple[str, str, str], tuple[float, float]], rows: Sequence[Balance]) -> str:
+    """Return a sentence on the rows of an earlier run: they agree where the intervals overlap."""
     pairs = [(row, known[key]) for row in rows if (key := (row.game, row.options, row.agent)) in known]
     apart = [row for row, (low, high) in pairs if row.interval[0] > high or row.interval[1] < low]
     found = f"{len(pairs) - len(apart)} of {len(pairs)} rows agree with {folder}"
@@ -146,6 +151,10 @@ def _write(folder: Path, rows: Sequence[Balance], command: str) -> None:
         "Each agent plays itself. The share of the first seat is that of the games with one winner, and its interval "
         "holds however often one looks. The last mover is who placed last in the last round.",
     )
-    plot = Plot("balance", "Share of the first seat; grey: 48 to 52 %.", partial(draw_shares, rows=rows))
+    plot = Plot(
+        "balance",
+        f"Share of the first seat; grey: {100 * rows[0].margin:g} points around 50 %.",
+        partial(draw_shares, rows=rows),
+    )
     data = {"command": command, "rows": [row_data(COLUMNS, row) for row in rows]}
     write_report(folder, Report("How often each seat wins", (*text, people_table(COLUMNS, rows), plot), data), warn)

@@ -45,7 +45,7 @@ def test_a_variant_that_is_unfair_for_one_agent_is_not_played_by_the_next() -> N
     assert [row.agent for row in rows] in (["perfect"], ["perfect", "random"])
     assert all(row.games == row.decided for row in rows)
     fair = race("torus-v0", [({}, game)], ["random"], 400, chunk=100, margin=0.3)[0]
-    assert (fair.verdict(0.3), fair.lost, fair.cut, fair.last) == ("equal", 0, 0, None)
+    assert (fair.verdict, fair.lost, fair.cut, fair.last) == ("equal", 0, 0, None)
 
 
 def test_added_options_come_last_and_are_marked() -> None:

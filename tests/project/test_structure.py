@@ -81,11 +81,11 @@ APART = ("training", "arena")
 
 MOST_LINES = {
     "envs": 20_215,
-    "agents": 13_462,
-    "training": 4_427,
+    "agents": 13_460,
+    "training": 4_429,
     "arena": 13_548,
     "src": 13_805,
-    "lab": 13_763,  # the balance of seats, and best responses by search
+    "lab": 13_775,  # the balance of seats, and best responses by search
     "tests": 40_166,
     "tests/lab": 3_219,  # the same
     "benchmarks": 4_819,

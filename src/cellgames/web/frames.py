@@ -192,7 +192,7 @@ def replay_data(record: Record | CupRecord) -> dict[str, Any]:
 
 
 def board_data(record: Record | CupRecord) -> dict[str, Any]:
-    """Return `layout` and `frame` of the last position of a record; argument and errors as for `replay_data`."""
+    """Return `layout` and `frame` of the last position of a record, which of a Cup's game is not verified."""
     from cellgames.arena.records.replays import replay
     from cellgames.arena.season.cup import CupRecord
 

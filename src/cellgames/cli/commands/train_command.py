@@ -196,12 +196,12 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
     own = f"{arguments.game.typed} " if arguments.game.typed != arguments.game else ""  # else the weights name the game
     print_next(
         (f"evaluate {own}--agents {agent}", "measure it"),
-        (f"play {_game(arguments)} --agents {agent}", ""),
+        (f"play {typed_game(arguments)} --agents {agent}", ""),
         "the same command with more --total-steps goes on",
     )
 
 
-def _game(arguments: argparse.Namespace) -> str:
+def typed_game(arguments: argparse.Namespace) -> str:
     """Return the game as it was typed, with its parameters as options."""
     given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in shared.parameters(arguments).items()]
     return shlex.join([arguments.game.typed, *(word for text in given for word in ("--param", text))])
