@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     )
     from .loading import load as load
     from .networks.networks import Network as Network, Size as Size, make_network as make_network
-    from .networks.saved import load_network as load_network, read_about as read_about, save_network as save_network
+    from .networks.saved import load_network as load_network, read_about as read_about
+    from .networks.saved import save_network as save_network, shipped as shipped
     from .networks.sb3_agent import SB3Agent as SB3Agent
-    from cellgames.agents.networks.saved import shipped as shipped
     from .play_loop import (
         Played as Played,
         moves as moves,

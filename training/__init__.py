@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .arguments import ALGORITHMS as ALGORITHMS
+    from cellgames.runs.run_folder import RunError as RunError
+
     from .arguments import (
+        ALGORITHMS as ALGORITHMS,
         AlphaZeroArguments as AlphaZeroArguments,
         Arguments as Arguments,
         MaskableArguments as MaskableArguments,
@@ -24,9 +26,8 @@ if TYPE_CHECKING:
     from .machine import choose_device as choose_device
     from .runs.run import Finished as Finished, Progress as Progress, train as train
     from .runs.interrupts import Stopped as Stopped
-    from cellgames.runs.run_folder import RunError as RunError
     from .selfplay.eval_opponents import Comparison as Comparison, compare as compare
     from .selfplay.learner import Iteration as Iteration, Learner as Learner
-    from cellgames.training.selfplay.opponents import Pool as Pool
+    from .selfplay.opponents import Pool as Pool
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .greedy import ClothGreedy as ClothGreedy
+    from .greedy import ClothGreedy as ClothGreedy, ClothRollout as ClothRollout
     from .network import ClothNetwork as ClothNetwork
-    from .greedy import ClothRollout as ClothRollout
     from .turn_search import TurnGame as TurnGame, TurnState as TurnState
     from .turns import ClothRandom as ClothRandom, TurnAgent as TurnAgent, random_turns as random_turns
 else:

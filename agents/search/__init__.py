@@ -1,14 +1,14 @@
 """Tree search in which everything is batched: trees, simulations, evaluations."""
 
+from .gumbel import GumbelSearch as GumbelSearch
+from .improvement import Effort as Effort, Improved as Improved, Improver as Improver, Rows as Rows
+from .tree import Tree as Tree
 from .tree_search import (
     Evaluation as Evaluation,
     Evaluator as Evaluator,
     NetworkEvaluator as NetworkEvaluator,
     PlayoutEvaluator as PlayoutEvaluator,
+    Search as Search,
+    SearchResult as SearchResult,
 )
-from .gumbel import GumbelSearch as GumbelSearch
-from .improvement import Effort as Effort, Improved as Improved, Improver as Improver, Rows as Rows
-from .tree_search import SearchResult as SearchResult
-from .tree import Tree as Tree
-from .tree_search import Search as Search
 from .uct import UCTSearch as UCTSearch

@@ -3,10 +3,8 @@
 from .joint_agent import JointSearchAgent as JointSearchAgent
 from .joint_search import (
     JointResult as JointResult,
-    RegretMatching as RegretMatching,
-)
-from .joint_search import (
     MatrixSolution as MatrixSolution,
+    RegretMatching as RegretMatching,
     exploitability as exploitability,
     solve_matrix as solve_matrix,
 )

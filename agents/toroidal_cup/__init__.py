@@ -9,9 +9,7 @@ from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .champion import ToroidalCupChampion as ToroidalCupChampion
-    from .greedy import determinize as determinize
-    from .greedy import ToroidalCupGreedy as ToroidalCupGreedy
+    from .greedy import CupSearch as CupSearch, ToroidalCupGreedy as ToroidalCupGreedy, determinize as determinize
     from .network import CupNetwork as CupNetwork, PlacementAgent as PlacementAgent, PlacementValues as PlacementValues
-    from .greedy import CupSearch as CupSearch
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -81,8 +81,8 @@ APART = ("training", "arena")
 
 MOST_LINES = {
     "envs": 20_215,
-    "agents": 13_460,
-    "training": 4_429,
+    "agents": 13_454,
+    "training": 4_430,
     "arena": 13_548,
     "src": 13_805,
     "lab": 13_775,  # the balance of seats, and best responses by search
