@@ -73,7 +73,7 @@ def film_begins(p: Any) -> None:
     for turn in range(2):
         p.wait_for_function("() => Cellgames.app.game.free()")
         click(p, 12 * 24 + 10 if not turn else p.evaluate(_EMPTY))
-        p.wait_for_function("() => Cellgames.app.game.free() && Cellgames.app.game.view.frame.left < 10")
+        p.wait_for_function("() => Cellgames.app.game.free() && Cellgames.app.game.view.controls.left < 10")
         end_turn(p)
     p.wait_for_function(f"() => ({_FILM})() !== null")
 
