@@ -15,11 +15,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 from web_records import SMALLEST, recorded, registered_toy
 from web_server import served
 
@@ -35,13 +37,14 @@ from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.registry import REGISTRY, GameSpec, plugins
 from cellgames.web import agent_seats, live_game
+from cellgames.web import sessions as web_sessions
 from cellgames.web.catalog import check_parameters, load_agent, offered
 from cellgames.web.frames import replay_data
 from cellgames.web.live_game import RefusedError, Session
 from cellgames.web.record_library import Library
 from cellgames.web.routes import timed_protocol
 from cellgames.web.routes.app_state import AppState
-from cellgames.web.routes.server import STATIC
+from cellgames.web.routes.server import STATIC, create_app
 from cellgames.web.sessions import FullError, Sessions
 
 httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
@@ -416,10 +419,14 @@ def test_a_clock_goes_on_while_its_game_is_out_of_memory_and_a_resignation_is_ke
     assert last.record() == again.record()
 
 
-def test_games_of_agents_alone_leave_room_for_those_of_people(tmp_path: Path) -> None:
-    game, slow = cellgames.make("torus-v0", size=2), Waiting()
-    sessions = Sessions(tmp_path, lambda saved: pytest.fail("no game is read"), most=4)
-    for _ in range(2):
+@pytest.mark.parametrize(("most", "one"), [(4, 2), (64, 4)])
+def test_games_of_agents_alone_leave_room_for_those_of_people_and_of_other_visitors(
+    most: int, one: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, slow, visitor = cellgames.make("torus-v0", size=2), Waiting(), ContextVar("VISITOR", default="one")
+    monkeypatch.setattr(web_sessions, "VISITOR", visitor)
+    sessions = Sessions(tmp_path, lambda saved: pytest.fail("no game is read"), most=most)
+    for _ in range(one):
         sessions.make_room(agents_alone=True)
         session = Session(game, ["waiting", "waiting"], lambda spec: slow)
         sessions.add(session)
@@ -427,8 +434,18 @@ def test_games_of_agents_alone_leave_room_for_those_of_people(tmp_path: Path) ->
         assert session.thinking
     with pytest.raises(FullError):
         sessions.make_room(agents_alone=True)
+    if most > 4:
+        visitor.set("another")
+        sessions.make_room(agents_alone=True)
     sessions.make_room()
     slow.go.set()
+
+
+def test_the_visitor_of_a_game_is_where_its_request_comes_from(tmp_path: Path) -> None:
+    app = create_app(tmp_path)
+    wish = {"game": "torus-v0", "parameters": {"size": 3}, "agents": ["random"]}
+    made = TestClient(app, "http://localhost", client=("192.0.2.7", 1)).post("/api/play", json=wish).json()
+    assert app.state.sessions._kept[made["view"]["id"]].visitor == "192.0.2.7"
 
 
 def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:

@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -17,10 +18,12 @@ from cellgames.utils.files import write_atomic
 
 from .live_game import RefusedError, Session
 
+_MOST_WATCHED = 4  # games of agents alone that one visitor has in memory at the same time
 _MOST_SAVED = 10_000  # files; a new game is refused beyond
 _MOST_LISTED = 100
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _ADDRESS = re.compile(rf"({_ID.pattern})(?:\.({_ID.pattern}))?")  # an id, in a game by link with the secret of a seat
+VISITOR: ContextVar[str] = ContextVar("VISITOR", default="")  # the address from which the request being answered comes
 
 
 class FullError(Exception):
@@ -28,9 +31,10 @@ class FullError(Exception):
 
 
 class _Kept(NamedTuple):
-    """A session, and when it was last asked for."""
+    """A session, the visitor who has it, and when it was last asked for."""
 
     session: Session
+    visitor: str
     asked: float
 
 
@@ -61,8 +65,8 @@ class Sessions:
         folder: Where games are saved; made with the first one.
         restore: Makes a session of what `Session.saved` returned.
         most: Most sessions in memory at the same time; the one that was left alone for longest makes room, and is read
-            again when somebody asks for it. Games of agents alone have half of the places, so that they cannot keep
-            people from playing.
+            again when somebody asks for it. Games of agents alone have half of the places, four of them for one
+            visitor, so that they cannot keep people from playing.
         idle: Seconds after which a session that nobody asks for leaves the memory.
         clock: A function that returns seconds, for tests.
     """
@@ -97,6 +101,8 @@ class Sessions:
             old = [id for id, kept in self._kept.items() if self._clock() - kept.asked > self._idle]
             self._leave([id for id in old if not self._kept[id].session.thinking])
             if agents_alone:
+                own = [id for id, (game, who, _) in self._kept.items() if not game.people and who == VISITOR.get()]
+                self._shrink(own, _MOST_WATCHED, "games of agents alone, as many as a visitor has,")
                 watched = [id for id, kept in self._kept.items() if not kept.session.people]
                 self._shrink(watched, max(1, self._most // 2), "games of agents alone")
             self._shrink([*self._kept], self._most, "games")
@@ -122,7 +128,7 @@ class Sessions:
                 raise FullError(f"{_MOST_SAVED:,} games are saved here; delete some of them")
             session.keep(lambda: write_atomic(path, sign(to_line(session.saved()).encode()) + b"\n"))
         with self._lock:
-            self._kept[session.id] = _Kept(session, self._clock())
+            self._kept[session.id] = _Kept(session, VISITOR.get(), self._clock())
 
     def get(self, address: str) -> Session:
         """Return the session, from its file if it is not in memory; a game by link as the person of a seat has it.

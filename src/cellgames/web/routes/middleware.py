@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cellgames.utils.foreign_text import shown
+from cellgames.web.sessions import VISITOR
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -50,6 +51,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        VISITOR.set((scope.get("client") or ("",))[0])
 
         async def guarded_send(message: Message) -> None:
             if message["type"] == "http.response.start":
