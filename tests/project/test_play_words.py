@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from command import Command
 
 import cellgames
 from cellgames.arena.records.record_lines import read_records
+from cellgames.cli.commands.play_command import _own_seat
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
 from cellgames.web.frames import replay_data
@@ -23,6 +25,11 @@ def test_a_hint_names_the_winning_move_and_its_value(command: Command) -> None:
     words = f"play torus-v0 --size 3 --in-process --agents arena_bots:Last --position '{position}'"
     told = r"your move: \S+ suggests a3: you are winning, your chance to win is 100 %\.\n"
     assert re.search(told, command(words, "hint", "quit"))
+
+
+@pytest.mark.parametrize(("wish", "seat"), [("Red", 0), ("red", 0), ("team_2", 1), ("Team 2", 1)])
+def test_a_seat_is_chosen_whatever_its_capitals(wish: str, seat: int) -> None:
+    assert _own_seat(Namespace(watch=False, seat=wish), ["Red", "team_2"]) == seat
 
 
 def test_moves_of_the_cup_are_read_with_the_names_of_their_shapes(command: Command, tmp_path: Path) -> None:

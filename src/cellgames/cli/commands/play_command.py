@@ -81,16 +81,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _own_seat(arguments: argparse.Namespace, players: Sequence[str]) -> int | None:
     """Return the person's seat, None for a spectator."""
-    if arguments.watch:
-        if arguments.seat is not None:
-            raise UserError("--as gives you a seat and --watch gives all seats to agents; choose one")
-        return None
+    if arguments.watch and arguments.seat is not None:
+        raise UserError("--as gives you a seat and --watch gives all seats to agents; choose one")
     if arguments.seat is None:
-        return 0
+        return None if arguments.watch else 0
     known = [player.replace("_", " ") for player in players]
-    if (wanted := arguments.seat.replace("_", " ").lower()) not in known:
+    if (wanted := arguments.seat.replace("_", " ").lower()) not in (lower := [*map(str.lower, known)]):
         raise UserError(f"--as must be one of {', '.join(known)}, got {shown(arguments.seat)}")
-    return known.index(wanted)
+    return lower.index(wanted)
 
 
 def _check_record_file(path: Path) -> None:
