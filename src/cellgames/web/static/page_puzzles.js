@@ -37,7 +37,7 @@
     document.title = "Puzzles · Cellgames";
     if (!read().puzzles.some((one) => !one.tried)) {
       app.waitFor(main, "Looking for a puzzle in stored games");
-      const found = await app.api("/api/puzzle");
+      const found = await app.api("/api/puzzle").catch(() => null); // those that are kept serve as well
       if (!current()) return null;
       if (found) add(found);
     }
