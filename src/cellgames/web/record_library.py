@@ -10,6 +10,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -32,6 +33,7 @@ MOST_SEARCHED = 20_000
 """Most games of a file or the store that a filter looks at."""
 
 _MOST_FOLDERS = 20_000  # looked into
+_MOST_INDEXED = 512  # files
 _MOST_BYTES = 1 << 30  # of a file that is indexed
 _MOST_JSON = 50_000_000  # bytes of a file of a season
 _SUFFIX = ".jsonl"
@@ -71,13 +73,10 @@ def summary(record: Record | CupRecord, number: int) -> dict[str, Any]:
 
 def _first(path: Path) -> dict[str, Any]:
     """Return `game`, `agents` and `outcome` of the first record of a file."""
-    with path.open("rb") as file:
-        line = file.readline(MOST_LINE + 1)
-    try:
-        about = summary(parse(line), 1)
-    except ValueError:
-        return {"game": "", "agents": [], "outcome": []}
-    return {name: about[name] for name in ("game", "agents", "outcome")}
+    with path.open("rb") as file, suppress(ValueError):
+        about = summary(parse(file.readline(MOST_LINE + 1)), 1)
+        return {name: about[name] for name in ("game", "agents", "outcome")}
+    return {"game": "", "agents": [], "outcome": []}
 
 
 @dataclass(frozen=True)
@@ -274,8 +273,8 @@ class Library:
                 whole.add(line)
         self._check(path, whole)
         with self._lock:
-            if len(self._index) >= 32:
-                self._index.clear()
+            if len(self._index) >= _MOST_INDEXED:
+                del self._index[next(iter(self._index))]
             self._index[path] = stamp, starts
         return starts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from cellgames.arena.records.record_lines import RECORDS
@@ -115,11 +116,8 @@ def _games(library: Library, name: str) -> dict[str, Any]:
             if line.endswith(b"\n"):
                 raise  # damaged; without a newline it is the torn line of a season that was stopped
             continue
-        try:
-            fixture = Fixture.from_json(line)
-        except ValueError:
-            games.append(about)  # a record without its place in a season
-            continue
-        place = {"stage": fixture.stage, "round": fixture.game, "attempt": fixture.attempt}
-        games.append(about | place | {"teams": list(fixture.teams)})
+        with suppress(ValueError):  # a record without its place in a season
+            one = Fixture.from_json(line)
+            about |= {"stage": one.stage, "round": one.game, "attempt": one.attempt, "teams": list(one.teams)}
+        games.append(about)
     return {"file": name, "games": games}
