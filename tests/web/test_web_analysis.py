@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +19,7 @@ from web_server import served
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import acting
+from cellgames.arena.analyse.search_analysis import analyse
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.positions import after_moves
@@ -182,6 +184,44 @@ def test_stored_games_say_what_was_played_next_and_become_puzzles(tmp_path: Path
     state = after_moves(game, (), position=puzzle["position"])
     wins = [action for action, value in move_values(game, state, 1 << 20).items() if value == 1]
     assert [game.action_to_string(action) for action in wins] == [puzzle["best"]]
+
+
+def test_games_that_no_longer_replay_or_take_too_long_are_no_puzzles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cellgames.web import stored_games
+
+    game = cellgames.make("y-v0", size=6)
+    good = match(game, "greedy", "rollout:16", options=MatchOptions(games=12, opening_plies=2)).records
+    one = good[0]
+    bad = [
+        replace(one, moves=(one.moves[0], *one.moves[:-1])),
+        replace(one, parameters={"size": -1}),
+        replace(one, parameters={"size": 700}),
+    ]
+    with Store(tmp_path / "bad.sqlite") as store:
+        store.add(bad, source=("file", "here"))
+        monkeypatch.setattr(stored_games, "_PATIENCE_S", 0.5)
+        assert find_puzzle(store, Random(1)) is None
+        monkeypatch.setattr(stored_games, "_PATIENCE_S", 8.0)
+        store.add(good, source=("file", "there"))
+        assert find_puzzle(store, Random(1)) is not None
+        monkeypatch.setattr(stored_games, "_PATIENCE_S", 0.3)
+        monkeypatch.setattr(stored_games, "_only_win", lambda game, state: [None for _ in iter(int, 1)])
+        assert find_puzzle(store, Random(1)) is None
+
+
+def test_where_each_move_of_a_search_loses_an_open_one_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cellgames.web import analysis_board
+
+    game = cellgames.make("hex-v0", size=3)
+    state = after_moves(game, ["a1"])
+    found = analyse(game, state, load("mcts:8", game))
+    seen, *others = found.moves
+    known = {seen.action: -1} | {move.action: 0 for move in others}
+    monkeypatch.setattr(analysis_board, "move_values", lambda *_: known)
+    told = analysis_board.proven(game, state, replace(found, moves=(seen,), chosen=seen.name, line=found.line[:1]), 8)
+    assert told.chosen in {move.name for move in others}
 
 
 def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyPatch) -> None:

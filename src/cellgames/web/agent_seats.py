@@ -74,9 +74,8 @@ class AgentSeats:
             most = MOVE_S * len(seats)
             what = "a move" if len(seats) == 1 else f"the moves of {len(seats)} seats"
             message = f"ran out of time: it took more than {most:g} s of processor time for {what}"
-            question = (agent, self._game, state, env_ids, chance, seats, faults, clocks)
             try:
-                return limited(most, lambda: select(*question))
+                return limited(most, lambda: select(agent, self._game, state, env_ids, chance, seats, faults, clocks))
             except OutOfTimeError:
                 faults.add(env_ids, seats, message)
                 return torch.full((len(seats), *info.action_shape[info.simultaneous :]), -1, device="cpu")

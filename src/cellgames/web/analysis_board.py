@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -22,17 +23,9 @@ import torch
 from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_move
-from cellgames.arena.analyse import move_review
+from cellgames.arena.analyse import move_review, search_analysis
 from cellgames.arena.analyse.move_review import MARKS, best_lines, review, seat_chance
-from cellgames.arena.analyse.search_analysis import (
-    DEFAULT_AGENTS,
-    Analysis,
-    LineMove,
-    MoveReport,
-    RootEvaluator,
-    analyse,
-    to_data,
-)
+from cellgames.arena.analyse.search_analysis import Analysis, LineMove, MoveReport, analyse, to_data
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.positions import states_of_moves
 from cellgames.arena.records.replays import start
@@ -190,11 +183,9 @@ def _playable(id: str, game: Game) -> dict[str, Any] | None:
     names = settings_of(game)
     settings = {name: value for name, value in plain(game.parameters).items() if name in names and value is not None}
     for known in (game.id, id):
-        try:
+        with suppress(ValueError):
             if check_parameters(known, settings) == game:
                 return {"game": known, "parameters": settings}
-        except ValueError:
-            continue
     return None
 
 
@@ -205,7 +196,7 @@ def _playable(id: str, game: Game) -> dict[str, Any] | None:
 def engines(game: Game) -> Mapping[str, tuple[int, ...]]:
     """Return the searches that can analyse the game, the strongest first: by name the simulations of their analyses.
 
-    A 0 stands for what the search knows before it simulates (`RootEvaluator`), which comes at once.
+    A 0 stands for what the search knows before it simulates (`search_analysis.RootEvaluator`), which comes at once.
     """
     living = view_of(game).work(None) > 0
     cells = math.prod(game.info.board.shape)
@@ -213,15 +204,13 @@ def engines(game: Game) -> Mapping[str, tuple[int, ...]]:
     native = plugin_of(game).search.get("native_gumbel") is not None
     offered = _EFFORTS_OF_LIFE if living else _EFFORTS if native else _EFFORTS_IN_TORCH
     found: dict[str, tuple[int, ...]] = {}
-    for name in (spec.partition(":")[0] for spec in DEFAULT_AGENTS):
+    for name in (spec.partition(":")[0] for spec in search_analysis.DEFAULT_AGENTS):
         efforts = tuple(number for number in offered[name] if number <= most)
-        try:
+        with suppress(ValueError, ImportError, OSError, IndexError):  # no weights for it, or nothing that reads them
             agent: Any = load(f"{name}:{efforts[0]}", game)
             agent.check_game(game)
-        except (ValueError, ImportError, OSError, IndexError):  # no weights for this game, or nothing that reads them
-            continue
-        at_once = (0,) if isinstance(acting(agent, game), RootEvaluator) else ()
-        found[name] = at_once + efforts
+            at_once = (0,) if isinstance(acting(agent, game), search_analysis.RootEvaluator) else ()
+            found[name] = at_once + efforts
     return found
 
 
@@ -352,9 +341,9 @@ def proven(game: Game, state: State, found: Analysis, nodes: int) -> Analysis:
         return found
     reports = {move.action: move for move in found.moves}
     for action, value in known.items():
-        if value:
+        if value or action not in reports:
             new = MoveReport(game.action_to_string(action), action, 0, 0.0, 0.0, 0.0)
-            reports[action] = replace(reports.get(action, new), win_chance=(value + 1) / 2)
+            reports[action] = replace(reports.get(action, new), win_chance=(value + 1) / 2 if value else math.nan)
     found, best = replace(found, moves=tuple(reports.values())), max(known.values())
     if best:
         found = replace(found, value=tuple(float(best if seat == found.player else -best) for seat in (0, 1)))

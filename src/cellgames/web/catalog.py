@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -195,11 +196,9 @@ def _offered(game: Game, names: tuple[tuple[str, str], ...]) -> list[dict[str, A
     ]
     for name, summary, number in candidates:
         spec = name if number is None else f"{name}:{number}"
-        try:
+        with suppress(ValueError, OSError, ImportError):
             load_agent(spec, game, listed)
-        except (ValueError, OSError, ImportError):
-            continue
-        found.append({"name": name, "spec": spec, "summary": summary, "number": number})
+            found.append({"name": name, "spec": spec, "summary": summary, "number": number})
     return found
 
 

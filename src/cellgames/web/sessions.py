@@ -175,8 +175,7 @@ class Sessions:
         """
         id, secret = _parts(address)
         path = self._path(id)
-        with self._lock:
-            kept = self._kept.get(id)
+        kept = self._kept.get(id)
         keys = [key for _, key in self._read(path)["keys"]] if kept is None else [*kept.session.keys.values()]
         if keys and secret not in keys:
             raise _missing()
