@@ -41,10 +41,12 @@ class ForeignState(State):
     """The state of a batch of games of another library.
 
     Attributes:
-        key: [B] int64, a name of the position: seed and actions so far.
+        began: [B] int64, the seed that the library's game began with, which a position keeps; 0 without chance.
+        key: [B] int64, a name of the position: that seed and actions so far.
         actions: [B, T] or, where all act at once, [B, T, P] int32, the actions so far, -1 for those to come.
     """
 
+    began: Tensor
     key: Tensor
     actions: Tensor
 
@@ -127,6 +129,7 @@ class ForeignGame(Game[ForeignState]):
         state = ForeignState.new(
             seeds,
             len(first.players),
+            began=seeds * first.stochastic,
             key=torch.tensor(
                 [_named(seed * first.stochastic) for seed in seeds.tolist()], dtype=torch.int64, device=seeds.device
             ),
@@ -173,7 +176,7 @@ class ForeignGame(Game[ForeignState]):
         game = self._live.get(key)
         if game is None:
             game = simulator(self.id)
-            game.reset(int(state.seed[row]))
+            game.reset(int(state.began[row]))
             for turn in range(int(state.turn[row])):
                 given = state.actions[row, turn].tolist()
                 game.step(given if isinstance(given, list) else [given])
@@ -230,7 +233,7 @@ class ForeignGame(Game[ForeignState]):
     def state_to_string(self, state: ForeignState) -> str:
         """Return the seed and the actions since the start, as JSON."""
         played = state.actions[0, : int(state.turn[0])].tolist()
-        return json.dumps([int(state.seed[0]), *played], separators=(",", ":"))
+        return json.dumps([int(state.began[0]), *played], separators=(",", ":"))
 
     @override
     def string_to_state(self, text: str, seed: int = 0) -> ForeignState:

@@ -23,6 +23,7 @@ from cellgames.cli.main import main
 from cellgames.envs import registry
 from cellgames.envs.checking import check_game
 from cellgames.envs.core import Game, seeds
+from cellgames.envs.core.vector import put_positions
 from cellgames.envs.foreign.game import ForeignGame
 
 TICTACTOE = "pettingzoo:pettingzoo.classic.tictactoe_v3"
@@ -175,6 +176,19 @@ def test_a_position_is_its_seed_and_its_actions() -> None:
     assert torch.equal(game.observe(again, 0), game.observe(state, 0))
     with pytest.raises(ValueError, match="expected a seed and legal actions"):
         game.string_to_state("[1,99]")
+
+
+def test_a_position_keeps_its_dice_in_an_env_of_another_seed() -> None:
+    game = openspiel("backgammon")
+    assert isinstance(game, ForeignGame)
+    state = game.init(seeds(7, 1))
+    for _ in range(3):
+        state = game.step(state, game.random_actions(state, torch.Generator().manual_seed(2)))
+    put = put_positions(game.init(seeds(9, 1)), torch.tensor([0]), state)
+    assert game.state_to_string(put) == game.state_to_string(state)
+    assert put.seed.tolist() == seeds(9, 1).tolist()  # of the games that follow in the env
+    game._live.clear()
+    assert game.text(put) == game.text(state)
 
 
 def test_searches_refuse_what_is_hidden(tmp_path: Path) -> None:
