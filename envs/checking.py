@@ -521,7 +521,7 @@ class _Checker:
             return
         for when in ("before a step", "after a step"):
             pairs: dict[str, tuple[Any, Any]] = {
-                **{name: (getattr(state, name)[0].tolist(), getattr(solo, name)) for name in list(_STATE)[1:]},
+                **{name: (getattr(state, name)[0].tolist(), getattr(solo, name)) for name in _STATE if name != "seed"},
                 "legal_actions()": (game.legal_actions(state)[0].numpy(), solo.legal_actions()),
                 "board()": (game.board(state)[0].numpy(), solo.board()),
             }

@@ -95,7 +95,7 @@ def relabelled(
 
 
 def filled(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-    """Return full boards, [X, N]: the mover gets half of the free cells, those of the lowest lots (see `_winners`)."""
+    """Return full boards, [X, N]: the mover gets half of the free cells, of the lowest lots (`StoneGame._winners`)."""
     free, places = stones == 0, torch.arange(stones.shape[1], dtype=torch.int32, device=stones.device)
     order = ((lots << _PLACE_BITS) + places).masked_fill(~free, torch.iinfo(torch.int32).max)  # no two are equal
     half = (free.sum(1, keepdim=True) + 1) >> 1
