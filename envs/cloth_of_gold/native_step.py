@@ -6,12 +6,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core import native_step as steps
 from cellgames.envs.core.solo import NativeSolo
-from cellgames.envs.core.state import State
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.native import Library, library
 
@@ -48,8 +46,8 @@ class ClothSolo(NativeSolo):
     _state: ClothState
 
     @override
-    def _share(self, state: State, legal: Tensor) -> None:
-        super()._share(state, legal)
+    def _share(self) -> None:
+        super()._share()
         game, now, native = self._game, self._state, library(self._state.device)
         assert native is not None
         self._counts, self._env_id = torch.empty_like(now.rounds[:, 0, :4]), torch.zeros_like(now.seed)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
-from torch import Tensor
 from typing_extensions import override
 
 from .state import State
@@ -139,32 +138,22 @@ class NativeSolo(BatchOfOne):
 
     @override
     def _read(self, state: State) -> None:
-        self._share(state, self._game.legal_actions(state))
-
-    def _share(self, state: State, legal: Tensor) -> None:
-        """Copy a state and its mask into memory of this game's own, and prepare its steps."""
-        fields = [field.numpy(force=True) for field in state.tensors()]
-        *starts, size = accumulate((-(-field.nbytes // _ALIGNED) * _ALIGNED for field in fields), initial=0)
-        self._block, self._before = np.empty((2, size), np.uint8)  # of all fields, so that one copy keeps a position
-        own = [
-            self._block[start : start + field.nbytes].view(field.dtype).reshape(field.shape)
-            for start, field in zip(starts, fields, strict=True)
-        ]
-        for field, value in zip(own, fields, strict=True):
-            field[:] = value
-        self._state = type(state)(*map(torch.from_numpy, own))
-        self._common = own[1:7]  # the fields of every state but for the seed
-        self._mask = legal.numpy(force=True).copy()
-        self._given, self._ended = np.zeros((1, *self._game.info.action_shape), np.int64), np.zeros(2, np.bool_)
-        step: Any = self._game._native_step(_CPU)
-        given, ended = torch.from_numpy(self._given), torch.from_numpy(self._ended)
-        self._results = given, torch.empty_like(self._state.rewards), *ended.split(1)
-        self._call = step.bound(self._state, torch.from_numpy(self._mask), given, self._results)
-        self._seat = np.zeros(1, np.int64)
-        self._see = self._game._native_observer(self._state, torch.from_numpy(self._seat))
-        space = self._game.info.observation
-        self._space = space.shape, torch.empty(0, dtype=space.dtype, device=_CPU).numpy().dtype
+        self._kind, fields = type(state), [field.numpy(force=True) for field in vars(state).values()]
+        padded = [field.tobytes() + bytes(-field.nbytes % _ALIGNED) for field in fields]
+        starts = accumulate(map(len, padded[:-1]), initial=0)
+        self._layout = [(field.shape, field.dtype, start) for field, start in zip(fields, starts, strict=True)]
+        self._block = np.frombuffer(bytearray(b"".join(padded)), np.uint8)  # one copy keeps a position
+        self._mask = self._game.legal_actions(state).numpy(force=True).copy()
         self._scores_alone = type(self._game).infos.__qualname__ == "Game.infos"  # as most games have them
+        self._share()
+
+    def _share(self) -> None:
+        """Let NumPy and torch share the memory; what native code needs of it is prepared when it is first called."""
+        self._fields = [np.ndarray(shape, dtype, self._block, start) for shape, dtype, start in self._layout]
+        self._state = self._kind(*map(torch.from_numpy, self._fields))
+        self._common = self._fields[1:7]  # the fields of every state but for the seed
+        self._call: Any = None
+        self._see: Any = None
         self._look()
 
     def _look(self) -> None:
@@ -173,13 +162,19 @@ class NativeSolo(BatchOfOne):
 
     @override
     def step(self, actions: Any) -> None:
+        if self._call is None:
+            self._given, self._ended = np.zeros((1, *self._game.info.action_shape), np.int64), np.zeros(2, np.bool_)
+            step: Any = self._game._native_step(_CPU)
+            given, ended = torch.from_numpy(self._given), torch.from_numpy(self._ended)
+            self._results = given, torch.empty_like(self._state.rewards), *ended.split(1)
+            self._call = step.bound(self._state, torch.from_numpy(self._mask), given, self._results)
         self._given[:] = actions
-        self._before[:] = self._block
+        before = self._block.copy()
         over = self.terminated or self.truncated
         if not over:
             self._call()
         if over or self._ended[0] or self._ended[1]:  # a new game stands there: play the last step again
-            self._block[:] = self._before
+            self._block[:] = before
             after = self._game.step(self._state, torch.from_numpy(self._given), checked=False)
             for field, value in zip(self._state.tensors(), after.tensors(), strict=True):
                 field.copy_(value)
@@ -193,6 +188,10 @@ class NativeSolo(BatchOfOne):
     @override
     def observe(self, player: int) -> np.ndarray:
         if self._see is None:
+            self._seat, space = np.zeros(1, np.int64), self._game.info.observation
+            self._space = space.shape, torch.empty(0, dtype=space.dtype, device=_CPU).numpy().dtype
+            self._see = self._game._native_observer(self._state, torch.from_numpy(self._seat))
+        if self._see is None:
             return super().observe(player)
         self._seat[0], seen = player, np.empty(*self._space)
         self._see(seen.ctypes.data)
@@ -204,11 +203,12 @@ class NativeSolo(BatchOfOne):
 
     @override
     def state(self) -> Any:
-        return self._state.clone()
+        return self._kind(*(torch.from_numpy(field.copy()) for field in self._fields))
 
     @override
     def copy(self) -> Self:
         twin = object.__new__(type(self))
         vars(twin).update(vars(self))
-        twin._share(self._state, torch.from_numpy(self._mask))
+        twin._block, twin._mask = self._block.copy(), self._mask.copy()
+        twin._share()
         return twin

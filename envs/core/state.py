@@ -95,7 +95,7 @@ class State:
 
     def tensors(self) -> tuple[Tensor, ...]:
         """Return the fields in their order."""
-        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+        return tuple([getattr(self, name) for name in self.__dataclass_fields__])
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Self:
         """Return a state of `function(field)` for every field."""

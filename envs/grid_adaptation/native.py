@@ -55,7 +55,7 @@ class Step:
         """Return the call of a step and of the mask after it in the memory of a single match; it is not renewed."""
         native = library(state.device)
         assert native is not None
-        head, memory = call(*numbers(self.game), 1), addresses([x.movedim(0, -1) for x in state.tensors()])
+        head, memory = call(*numbers(self.game), 1), addresses(state.tensors())
         rewards, flags = results[1].data_ptr(), torch.empty(2, dtype=torch.bool, device="cpu")  # no end has to be told
         moves = (given.data_ptr(), given.numel(), 1, None, rewards, flags.data_ptr(), flags.data_ptr() + 1)
         step = partial(native.cellgames_grid_adaptation_step, *head, False, memory, *moves)
@@ -70,7 +70,7 @@ def _native_mask(native: Library, game: GridAdaptation, state: GridState, out: T
         return NotImplemented  # type: ignore[no-any-return]
     if out is None:
         out = torch.empty((len(state), game.players, game.info.num_actions), dtype=torch.bool, device=state.device)
-    inner = list(map(innermost, state.tensors()))
+    inner = [x if len(x) == 1 and x.is_contiguous() else innermost(x) for x in state.tensors()]
     arguments = call(*numbers(game), len(out))
     native.cellgames_grid_adaptation_legal(*arguments, addresses(inner), pointer(out, torch.bool), None)
     return out

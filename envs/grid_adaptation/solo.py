@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.boards.board_planes import native_writer
 from cellgames.envs.core.solo import NativeSolo
-from cellgames.envs.core.state import State
-from cellgames.envs.native import library
 
 from . import observation, rules
 
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-_DIGITS = np.array(rules.DIGITS)
+_WEIGHTS = np.array((1, *rules.DIGITS), np.int8)  # of the boards, less 1
 
 
 class GridSolo(NativeSolo):
@@ -30,17 +24,10 @@ class GridSolo(NativeSolo):
     _game: GridAdaptation
 
     @override
-    def _share(self, state: State, legal: Tensor) -> None:
-        super()._share(state, legal)
-        self._own = {name: field.numpy() for name, field in vars(self._state).items()}
-        game, native = self._game, library(state.device)
-        assert native is not None
-        boards, shape = torch.from_numpy(self._own["planes"]).unbind(1), game.info.observation.shape
-        numbers = torch.zeros((1, 1, shape[0] - len(boards)), dtype=torch.int16, device="cpu")
-        first, seat = (len(boards), numbers.shape[2]), torch.from_numpy(self._seat)[None]
-        self._rows, self._seen = np.zeros((game.players, first[1]), np.int16), np.empty(shape, np.int16)
-        write = native_writer(native, game.grid, boards, seat, numbers, first, torch.int16)
-        self._numbers, self._write = numbers[0, 0].numpy(), partial(write, self._seen.ctypes.data)
+    def _share(self) -> None:
+        super()._share()
+        self._own: dict[str, Any] = dict(zip(vars(self._state), self._fields, strict=True))
+        self._seen = np.empty(self._game.info.observation.shape, np.int16)
 
     @override
     def _look(self) -> None:
@@ -59,8 +46,8 @@ class GridSolo(NativeSolo):
         if not self._fresh:
             self._fresh = True
             self._count()
-            self._numbers[:] = self._rows[0]
-            self._write()
+            self._seen[: observation.BOARDS] = self._cells()
+            self._seen[observation.BOARDS :] = self._rows[0, :, None, None]
         seen: npt.NDArray[np.int16] = self._seen.copy()
         for part in (slice(7), slice(18, None))[: 1 + self._told]:  # what not all know
             seen[observation.BOARDS :][part] = self._rows[player, part, None, None]
@@ -68,17 +55,29 @@ class GridSolo(NativeSolo):
 
     def _count(self) -> None:
         """Write the numbers that each player knows."""
-        at, rows, most = {name: field[0] for name, field in self._own.items()}, self._rows, observation.LARGEST
-        number, points, tied = int(at["round"]), at["scores"], at["tied"]
+        own, number = self._own, int(self._own["round"][0])
+        rows = np.zeros((self._game.players, len(self._seen) - observation.BOARDS), np.int64)
         voting, flips = number > self._game.rounds, number in self._game.flip_rounds
-        rows[:, :3] = at["sequence"][:, None] & _DIGITS != 0
-        held = np.stack((at["reserves"], at["garnets"], rules.price(at["bought"]), points), 1)
-        rows[:, 3:7] = np.minimum(held, most)
+        rows[:, :3] = own["sequence"][0, :, None] & _WEIGHTS[1:] != 0
+        rows[:, 3:7] = np.concatenate((own["reserves"], own["garnets"], rules.price(own["bought"]), own["scores"])).T
         rows[:, 7:10] = number, flips and not voting and not self._over, voting and not self._over
-        rows[:, 10:18] = np.minimum(at["public"], most)
+        rows[:, 10:18] = own["public"]
         self._told = voting or self._over
-        knows = (at["tokens"] > 0) & (voting and tied.any()) | self._over
-        rows[:, 18:] = knows[:, None] * np.minimum(np.concatenate((points, tied)), most)
+        if self._told:
+            knows = (own["tokens"][0] > 0) & own["tied"].any() | self._over
+            rows[:, 18:] = knows[:, None] * np.concatenate((own["scores"], own["tied"]), 1)
+        self._rows: npt.NDArray[np.int16] = np.minimum(rows, observation.LARGEST).astype(np.int16)
+
+    def _cells(self) -> npt.NDArray[np.uint8]:
+        """Return the boards as cells [4, H, W], 0 or 1."""
+        grid, planes = self._game.grid, self._own["planes"][0]
+        bits = np.unpackbits(planes.view(np.uint8), bitorder="little").reshape(*planes.shape, -1)
+        used = bits[..., : grid.rows_a_word * grid.stride]
+        return used.reshape(len(planes), -1, grid.stride)[:, : grid.rows, : grid.cols]
+
+    @override
+    def board(self) -> np.ndarray:
+        return np.asarray((self._cells().view(np.int8) * _WEIGHTS[:, None, None]).sum(0, np.int8) - np.int8(1))
 
     @override
     def infos(self, player: int) -> dict[str, Any]:
