@@ -24,7 +24,7 @@ from cellgames.utils.report.text import plain_table
 CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def output(words: Sequence[str], *, columns: int = 80, **variables: str) -> str:
+def output(words: Sequence[str], *, columns: int = 80, typed: str = "", **variables: str) -> str:
     """Return what a command, or a program after -c, shows at a terminal of this width."""
     if sys.platform == "win32":
         pytest.skip("Windows has no pseudo terminals of this kind")
@@ -36,6 +36,7 @@ def output(words: Sequence[str], *, columns: int = 80, **variables: str) -> str:
     command = [sys.executable, *([] if words[:1] == ["-c"] else ["-m", "cellgames"]), *words]
     process = subprocess.Popen(command, env=there, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
+    os.write(ours, typed.encode())
     shown = b""
     while select.select([ours], [], [], 60)[0]:
         try:
