@@ -19,6 +19,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play, random_openings
 from cellgames.arena.play.match import generator
+from cellgames.arena.stats.order import needed_z
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import WIN, Game, seeds
 from cellgames.runs.seeds import derive
@@ -48,8 +49,7 @@ OPTIONS: Mapping[str, Mapping[str, Sequence[Any]]] = {
 }
 """Values of options that `variants` tries, by game."""
 
-_RHO = 100  # of the mixture: intervals are narrowest about eight times as many games
-_LEVEL = 0.95
+_FIRST = 800  # games, about where intervals are narrowest
 
 
 @dataclass(frozen=True)
@@ -128,15 +128,15 @@ COLUMNS: tuple[Column[Balance], ...] = (
 )
 
 
-def interval_at_all_times(wins: int, games: int, level: float = _LEVEL) -> tuple[float, float]:
-    """Return bounds of a share of trials that hold after every number of trials at once.
+def interval_at_all_times(wins: int, games: int) -> tuple[float, float]:
+    """Return 95 % bounds of a share of trials that hold after every number of trials at once.
 
-    It is Robbins' normal mixture for values between 0 and 1, whose sums are sub-Gaussian with a variance of 1/4 each.
+    It is `needed_z` for values between 0 and 1, whose sums are sub-Gaussian with a variance of 1/4 each.
     (Howard and others 2021, "Time-uniform, nonparametric, nonasymptotic confidence sequences", Annals of Statistics 49)
     """
     if not games:
         return 0.0, 1.0
-    half = math.sqrt((games + _RHO) / 4 * (math.log1p(games / _RHO) - 2 * math.log(1 - level))) / games
+    half = needed_z(games, _FIRST) / (2 * math.sqrt(games))
     return max(0.0, wins / games - half), min(1.0, wins / games + half)
 
 

@@ -192,13 +192,13 @@ def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float 
     for better, worse in pairwise(order):
         z, information = evidence.difference(better, worse)
         at_first = information if first is None else first.difference(better, worse)[1]
-        games, needed = int(evidence.played[place[better], place[worse]]), _needed(information, at_first, level)
+        games, needed = int(evidence.played[place[better], place[worse]]), needed_z(information, at_first, level)
         found.append(Adjacency(better, worse, elo[better] - elo[worse], games, z, needed))
     return found
 
 
-def _needed(information: float, first: float, level: float) -> float:
-    """Return the bound of the module for |z|."""
+def needed_z(information: float, first: float, level: float = LEVEL) -> float:
+    """Return the bound of the module for |z|, infinite without information; `first` is that of the first look."""
     check_level(level)
     if information <= 0 or first <= 0:
         return math.inf

@@ -140,7 +140,7 @@ class _TensorArgument:
         self._dtype, self._written = dtype, written
 
     def from_param(self, tensor: Tensor | None) -> ctypes.c_void_p | None:
-        """Return the address; what is wrong with the tensor, `ctypes` says in an `ArgumentError` of the call."""
+        """Return the address; a tensor that does not fit makes the call raise an `ArgumentError` with the reason."""
         if tensor is None:
             return None
         if tensor.dtype == self._dtype and tensor.is_cpu and tensor.is_contiguous():

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_table, warn
+from cellgames.cli.console import UserError, print_table, recorded, warn
 from cellgames.cli.shared_options import (
     GameId,
     add_command,
@@ -107,7 +107,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if earlier is not None:
         print(_agreement(arguments.against, earlier, rows), file=sys.stderr if arguments.json else sys.stdout)
     if arguments.out is not None:
-        _write(arguments.out, rows, " ".join(["cellgames", *arguments.command_line]))
+        _write(arguments.out, rows, recorded(arguments))
     return 0
 
 
