@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 from cellgames.agents.time_control import TimeControl
 from cellgames.runs.run_folder import RunOptions
-from cellgames.runs.secret_seed import SecretSeed
 from cellgames.utils.errors import InputError
 from cellgames.utils.options import Options, option, redefault
 
@@ -62,7 +61,7 @@ class MatchOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationOptions(SecretSeed, MatchOptions):
+class EvaluationOptions(MatchOptions):
     """Options of an evaluation: an agent against each of several opponents."""
 
     games: int = option(200, "games against each opponent; even, since each opening is played in both seats", low=2)
@@ -70,7 +69,7 @@ class EvaluationOptions(SecretSeed, MatchOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundRobinOptions(SecretSeed, RunOptions, MatchOptions):
+class RoundRobinOptions(RunOptions, MatchOptions):
     """Options of a round robin."""
 
     anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="AGENT")
@@ -89,7 +88,7 @@ class RoundRobinOptions(SecretSeed, RunOptions, MatchOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FreeForAllOptions(SecretSeed, RunOptions, MatchOptions):
+class FreeForAllOptions(RunOptions, MatchOptions):
     """Options of free-for-all games."""
 
     games: int = option(100, "games; a multiple of the number of agents gives all agents the same seats", low=1)

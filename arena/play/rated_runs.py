@@ -40,8 +40,7 @@ from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
 from cellgames.runs.comparing import ANSWERS
-from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
-from cellgames.runs.secret_seed import SecretSeed, commitment, with_seed
+from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.extras import no_pictures
@@ -144,7 +143,6 @@ def round_robin(
     players = load_agents(game, agents)
     names, seats = sorted(players), game.info.num_players
     _check_anchor(options, names)
-    options = with_seed(options, folder, ROUND_ROBIN, warn)
     plan = [
         batch_of(pair, both_seats(*pair, openings, seats, options.seed))
         for pair in combinations(names, 2)
@@ -218,7 +216,6 @@ def free_for_all(
             f"at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of {seats} seats",
             options.games,
         )
-    options = with_seed(options, folder, FREE_FOR_ALL, warn)
     place, settings = RunFolder(folder, FREE_FOR_ALL), settings_of(game, agents, options)
     run, records = GamesRun(game, agents, options, settings, place, warn), list[Record]()
     plan = table_batches(names, seatings(len(names), seats, options.games, options.seed), options)
@@ -284,7 +281,6 @@ def settings_of(
         "identities": identities(agents, game),
         **{name: value for name, value in given.items() if value},
         **more,
-        **({COMMITMENT: commitment(options.seed)} if isinstance(options, SecretSeed) and options.secret_seed else {}),
     }
 
 

@@ -22,8 +22,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.record_lines import RECORDS, Line, append, log_forfeits, read_sound
 from cellgames.cluster.workers import Workers
-from cellgames.runs.run_folder import COMMITMENT, START_OVER, RunError, RunFolder
-from cellgames.runs.secret_seed import covered, is_revealed, revealed_line
+from cellgames.runs.run_folder import START_OVER, RunError, RunFolder
 from cellgames.utils.files import write_atomic
 from cellgames.utils.progress import progress as show_progress
 
@@ -170,7 +169,7 @@ class Tournament(Generic[K, T]):
         self._found: dict[K, Any] = {}  # games of the file that were not asked for yet
         self._lines: dict[K, bytes] = {}  # all games of the file, in its order; b"" for a new one
         self._order: list[K] = []  # of the games that were asked for
-        self._clean, self._secret, self._again = True, False, False  # again: the seed has been shown before
+        self._clean = True
 
     def run(self, schedule: Schedule[K, T]) -> None:
         """Play all games of a schedule, or take them from the file.
@@ -209,9 +208,8 @@ class Tournament(Generic[K, T]):
         """Write the settings, and read the games that are there."""
         if self.place is None:
             return
-        before = self.place.begin(self.settings, resume=self.resume) or {}
-        self._secret, self._again = COMMITMENT in self.settings, is_revealed(before)
-        self.place.write(covered(self.settings) if self._secret else self.settings)
+        self.place.begin(self.settings, resume=self.resume)
+        self.place.write(self.settings)
         found, self._clean = read_sound(self.path, self.player.parse, self.warn)
         for line, (key, parsed) in found:
             if self._lines.setdefault(key, line) != line:
@@ -221,15 +219,13 @@ class Tournament(Generic[K, T]):
             self._found[key] = parsed
 
     def _end(self) -> None:
-        """Put the games in order, and write the settings of a finished run, whose seed is no secret any more."""
+        """Put the games in order, and write the settings of a finished run."""
         for key in self._found:
             raise self._foreign(key, f"which does not ask for {key}")
         if list(self._lines) != self._order:
             self._rewrite(self._order)
         if self.place is not None:
             self.place.write(finish(self.settings, {RECORDS: self.path.read_bytes()}))
-        if self._secret:
-            self.warn(revealed_line(self.settings["seed"]))
 
     def _foreign(self, key: K, why: str) -> RunError:
         number = 1 + list(self._lines).index(key)
@@ -243,9 +239,6 @@ class Tournament(Generic[K, T]):
         if known := [game for games in there.values() for game in games]:
             self.keep(known)  # a run that was killed between its file and the store has left the store behind
         if missing and not self.played and self.place is not None:
-            if self._secret and self._again:
-                shown = "the seed was shown when this run was over, so it is no secret in the games that are added now"
-                self.warn(f"{self.place.path}: {shown}")
             self.place.delete(*self.outdated)
         return there, missing
 

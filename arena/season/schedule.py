@@ -27,7 +27,6 @@ from itertools import combinations, islice, product
 from typing import Any, TypeAlias
 
 from cellgames.runs.run_folder import RunOptions
-from cellgames.runs.secret_seed import SecretSeed
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import Integers, option
 
@@ -41,7 +40,7 @@ Divisions: TypeAlias = Collection[Sequence[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeasonOptions(SecretSeed, RunOptions):
+class SeasonOptions(RunOptions):
     """Options of a season.
 
     The number of days is that of the rules. The published seasons play a share of 0.38 to 0.51 within the divisions.

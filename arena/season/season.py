@@ -28,8 +28,7 @@ from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.cluster.workers import Workers
 from cellgames.runs.comparing import ANSWERS
-from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
-from cellgames.runs.secret_seed import commitment, with_seed
+from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
@@ -106,7 +105,6 @@ def play_season(
             "in leagues, as assign_divisions places them" if seats == 2 else "without leagues, since tables have none"
         )
         raise InputError("teams", f"teams {kind}", placed[0])
-    options = with_seed(options, folder, SEASON, warn)
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
     teams = tuple(replace(team, agent=split_name(team.agent)[0]) for team in teams)
     course = _Course(teams, seats, options, folder, (lambda message: None) if say is None else _beside_bar(say))
@@ -119,7 +117,6 @@ def play_season(
         "version": __version__,
         **({"identities": dict(known)} if (known := getattr(umpire, "identities", None)) is not None else {}),
         **({"specs": specs} if specs else {}),
-        **({COMMITMENT: commitment(options.seed)} if options.secret_seed else {}),
     }
     batches = list(_batches(course.schedule, umpire.chunk, REPLAYS if seats == 2 else 0))
     days = {fixture for batch in batches for fixture in batch.games}

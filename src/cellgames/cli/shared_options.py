@@ -369,8 +369,7 @@ def folder_of(arguments: argparse.Namespace, kind: str, words: Sequence[str]) ->
 def folder_words(arguments: argparse.Namespace, options: RoundRobinOptions | FreeForAllOptions) -> list[str]:
     """Return words that name the folder of a run: its game, and its options that are not the default ones."""
     size = [] if arguments.size is None else [f"size={arguments.size}"]
-    words = [arguments.game, *sorted([*arguments.param, *size])]
-    words += ["seed=secret" if options.secret_seed else f"seed={options.seed}"]
+    words = [arguments.game, *sorted([*arguments.param, *size]), f"seed={options.seed}"]
     words += [f"plies={options.opening_plies}"] if options.opening_plies != type(options).opening_plies else []
     words += [f"chunk={options.chunk}"] if options.chunk != type(options).chunk else []
     return words

@@ -28,14 +28,11 @@ from .comparing import differences, differing
 
 START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
 
-COMMITMENT = "seed_sha256"
-"""The setting of a run with a secret seed that commits it to the seed (`secret_seed`)."""
-
 hidden: set[Path] = set()
 """Folders of runs of other processes, in which this one plays games."""
 
 _open: list[Path] = []  # folders of the runs of this process; of runs within runs, the innermost is the last
-_FREE = ("identities", "specs", "finished", "checksum")  # settings that may change in every kind of run
+_FREE = ("identities", "specs", "finished", "checksum", "seed_sha256")  # settings that may change in every kind of run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +89,7 @@ class RunKind:
             before, now = (dict(_flat({**defaults, **settings})) for settings in (found, asked))
             identities = dict(found.get("identities", {}))
         check_agents(place, identities, asked.get("identities", {}))
-        free = (*_FREE, *self.free, *self.grows, *["seed"] * (COMMITMENT in found and COMMITMENT in asked))
+        free = (*_FREE, *self.free, *self.grows)
         fixed = [name for name in {**before, **now} if not _is_among(name, free)]
         was, wanted = ({name: settings.get(name) for name in fixed} for settings in (before, now))
         if names := differing(was, wanted):

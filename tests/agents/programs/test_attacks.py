@@ -58,7 +58,7 @@ ATTACKS = {
     "stops or ends the arena by a signal": (SIGNALS, INSIDE),
     "reads the arena's memory": ("open(f'/proc/{ARENA}/mem', 'rb')", INSIDE),
     "reads keys in the environment": ("import os; os.environ['OPENAI_API_KEY']", OUTSIDE),
-    "reads the run's secret seed": ("open('run/.secret_seed')", OUTSIDE),
+    "reads the run's folder": ("open('run/run.json')", OUTSIDE),
     "writes a file that lasts": ("open('written', 'w')", OUTSIDE),
     "uses the network": ("import socket; socket.create_connection(('127.0.0.1', PORT))", OUTSIDE),
 }
@@ -148,7 +148,7 @@ def test_an_attack_succeeds_only_where_the_table_says_so(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk")
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / ".secret_seed").write_text("7")
+    (tmp_path / "run" / "run.json").write_text("{}")
     source, possible = ATTACKS[attack]
     if attack in APART:
         assert outcome_apart(way, source) == ("stopped" if way in possible else "lost")

@@ -23,8 +23,7 @@ from cellgames.arena.records.store.store import feeding
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError, print_kept, print_next, print_table, recorded, warn
 from cellgames.envs import registry
-from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
-from cellgames.runs.secret_seed import commitment, revealed_line, with_seed
+from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
@@ -91,7 +90,6 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError(f"expected the agent to measure, and any opponents, after --agents, such as --agents {agent}")
     # Agents are loaded before the first game, so that one that cannot play is refused at once.
     play, known = (_among_opponents if arguments.scenarios is None else _in_scenarios)(arguments)
-    options = with_seed(options, out, EVALUATION, warn)
     games: list[Record] = []
     with ExitStack() as stack:
         if out is not None:
@@ -114,8 +112,6 @@ def _run(arguments: argparse.Namespace) -> int:
         print_table(report.tables[0])
         for line in [f"\n{report.parts[2]}", *notes]:
             print(line)
-        if options.secret_seed:
-            warn(revealed_line(options.seed))
         if out is not None:
             _write(out, options, report, games, [*headline, *notes])
     return 0
@@ -213,12 +209,11 @@ def _write(
     from cellgames.utils.report.text import escape
 
     files = {RECORDS: to_lines(games)}
-    secret = {COMMITMENT: commitment(options.seed)} if options.secret_seed else {}
     own = {"forfeits": {agent: forfeited.games for agent, forfeited in forfeits(games).items()}}
     whole = replace(
         report,
         parts=(*report.parts, *map(escape, notes)),
-        data=finish({**report.data, **secret, **own}, files),
+        data=finish({**report.data, **own}, files),
         page_file="evaluation.md",
         data_file=EVALUATION.settings,
         more_files=files,

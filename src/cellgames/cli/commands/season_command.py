@@ -127,8 +127,7 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[T
 
 def _folder_words(asked: TeamOptions, options: SeasonOptions, teams: Sequence[Team]) -> list[str]:
     """Return the settings, but for most of those that are usual."""
-    words = [f"teams={Path(asked.teams).stem}", f"days={options.days}"]
-    words += ["seed=secret" if options.secret_seed else f"seed={options.seed}"]
+    words = [f"teams={Path(asked.teams).stem}", f"days={options.days}", f"seed={options.seed}"]
     several = {"agents": asked.agents, "patterns": asked.patterns, "sizes": asked.league_sizes}
     words += [f"{name}={'+'.join(map(str, values))}" for name, values in several.items() if values]
     words += [f"points={'+'.join(map(str, options.place_points))}"] if options.place_points else []
