@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         LadderOptions as LadderOptions,
         MatchOptions as MatchOptions,
         RoundRobinOptions as RoundRobinOptions,
-        SeriesOptions as SeriesOptions,
     )
     from .play.rated_runs import (
         FreeForAll as FreeForAll,
@@ -66,8 +65,6 @@ if TYPE_CHECKING:
         generate_names as generate_names,
         read_teams as read_teams,
     )
-    from .series.series import SeriesRun as SeriesRun, play_series as play_series
-    from .series.series_rules import Series as Series
     from .stats.comparisons import PairResult as PairResult
     from .stats.payoffs import Cycle as Cycle, cycles as cycles
     from .stats.deviation import DeviationRatings as DeviationRatings, deviation_ratings as deviation_ratings

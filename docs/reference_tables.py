@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from cellgames.agents.agent_specs import AGENTS
-from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions, SeriesOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions
 from cellgames.cli.main import groups, parser
@@ -32,7 +32,6 @@ def tables() -> dict[str, str]:
         "ladder options": _options(LadderOptions),
         "season options": _options(SeasonOptions),
         "team options": _options(TeamOptions),
-        "series options": _options(SeriesOptions),
         "commands": _commands(),
         "exploit options": _options(ExploitOptions),
         "league options": _options(LeagueOptions),

@@ -182,7 +182,7 @@ Keep: TypeAlias = Callable[[Sequence[Played]], None]
 
 @contextmanager
 def feeding_games(
-    store: AnyStore, kind: str, folder: PathLike, umpire: Umpire, warn: Callable[[str], None]
+    store: AnyStore, folder: PathLike, umpire: Umpire, warn: Callable[[str], None]
 ) -> Iterator[tuple[Keep, list[Record]]]:
     """Yield a function that adds games to the store, and the list to which it adds those to report.
 
@@ -193,7 +193,7 @@ def feeding_games(
     if known is None:
         yield lambda played: None, noted
         return
-    with feeding(store, kind, folder, known, warn) as keep:
+    with feeding(store, "season", folder, known, warn) as keep:
 
         def keep_all(played: Sequence[Played]) -> None:
             records = [Record.from_json(game.to_json()) for game in played]

@@ -136,7 +136,7 @@ def play_season(
         progress=say is not None,
         each=course.tell,
     )
-    with place, feeding_games(store, "season", folder, umpire, warn) as (games.keep, noted):
+    with place, feeding_games(store, folder, umpire, warn) as (games.keep, noted):
         games.run(course.games(Stage(batches, f"{options.days} days")))
         summary = reports.Summary(
             settings=settings,

@@ -239,7 +239,7 @@ def test_commands_are_alike() -> None:
                 metavars.setdefault(flag, set()).add(None if action.metavar is None else str(action.metavar))
     several = {flag: found for flag, found in metavars.items() if len(found) > 1}
     assert several == {"--out": {"DIR", "FILE", "PATH"}}  # a folder, a file, and either
-    core = "play rules train evaluate analyse round-robin free-for-all ladder season series leaderboard check-bot"
+    core = "play rules train evaluate analyse round-robin free-for-all ladder season leaderboard check-bot"
     assert games == {*core.split(), *["check-game", "import", "solve", "league", "exploit", "evolve"]}
     assert metavars["--agents"] == {"AGENT"}
 

@@ -57,7 +57,6 @@ LAYERS = """
     arena.report
     arena.play
     arena.season
-    arena.series
     arena.analyse
     arena.ladder
     web.views

@@ -17,20 +17,17 @@ from training_runs import block_extras, tiny
 import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.ladder.climb import climb
-from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions, SeriesOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
 from cellgames.arena.play.rated_runs import free_for_all, round_robin
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
-from cellgames.arena.series.series import play_series
 from cellgames.arena.stats import payoffs
 from cellgames.cli.main import main
-from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.runs.run_folder import RunError
 from cellgames.training import train
 
 GAME = cellgames.make("torus-v0", size=3)
 LADDER = Path(__file__).with_name("ladder_of_three")
-MATCH = GridAdaptation(size=7, players=4, rounds=2, flip_rounds=(), starting_garnets=3)
 
 
 def without_pictures(patch: pytest.MonkeyPatch) -> None:
@@ -71,11 +68,6 @@ def tables(out: Path, **options: Any) -> object:
     return play_season(teams, Dice(), SeasonOptions(**{"days": 3, **options}), out=out)
 
 
-def series(out: Path, **options: Any) -> object:
-    given = {"series": 2, "gifts": "random", "chunk": 1, **options}
-    return play_series(MATCH, ["random", "greedy"], SeriesOptions(**given), out=out)
-
-
 def training(out: Path, *, resume: bool = True, **options: Any) -> object:
     return train(tiny(**{"total_steps": 260, **options}), out, resume=resume)
 
@@ -93,7 +85,6 @@ CASES = {
     "ladder": Case(ladder, "run.json", small={"games": 12}, grows="games"),
     "season": Case(season, "season.json"),
     "season of tables": Case(tables, "season.json"),
-    "series": Case(series, "series.json"),
     "training": Case(training, "arguments.json"),
     "evaluation": Case(evaluation, "evaluation.json", fixed="", reads=False),
 }

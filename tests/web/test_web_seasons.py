@@ -1,4 +1,4 @@
-"""Seasons and series in the browser: standings, bracket, final table, every game watched; filters of lists."""
+"""Seasons in the browser: standings, bracket, final table, every game watched; filters of lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ RUNS = {
     "cup/first": "season torus-small-v0 --agents greedy random --teams 8 --days 3",
     "patterns": "season toroidal-cup-v0 --patterns donutrandom --param max_generations=12 --teams 8 --days 3",
     "tables": "season grid-adaptation-small-v0 --agents random greedy --teams 8 --days 3",
-    "series": "series grid-adaptation-small-v0 --agents random greedy --series 2",
 }
 _LINKS = "() => [...document.querySelectorAll('main a[href^=\"#/watch?\"]')].map((link) => link.getAttribute('href'))"
 
@@ -36,9 +35,7 @@ def _runs(results: Path) -> None:
 def test_seasons_are_found_and_read_below_the_folder_only(results: Path) -> None:
     library = Library(results)
     listed = season_list(library)
-    assert sorted((one["folder"], one["kind"]) for one in listed) == sorted(
-        (name, line.split()[0]) for name, line in RUNS.items()
-    )
+    assert sorted(one["folder"] for one in listed) == sorted(RUNS)
     found = next(one for one in listed if one["folder"] == "cup/first")
     champion = json.loads((results / "cup" / "first" / "bracket.json").read_text())["champion"]
     assert (found["game"], len(found["players"]), found["champion"]) == ("torus-v0", 8, champion)
@@ -99,7 +96,7 @@ def opened(p: Any, site: str, name: str) -> None:
     p.wait_for_selector("table.standings")
 
 
-@pytest.mark.parametrize("name", ["patterns", "tables", "series"])
+@pytest.mark.parametrize("name", ["patterns", "tables"])
 def test_every_game_of_a_run_is_watched_from_its_page(chromium: Any, site: str, results: Path, name: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         opened(p, site, name)
@@ -136,20 +133,6 @@ def test_a_season_of_tables_shows_its_final_table(chromium: Any, site: str, resu
         assert cell.inner_text() == f"{result['scores'][result['teams'].index(final['champion'])]:g}"
         cell.click()
         p.wait_for_selector(".cg-viewer input[type=range]")
-        assert not complaints
-
-
-def test_a_series_shows_the_order_of_each_and_its_matches(chromium: Any, site: str, results: Path) -> None:
-    series = json.loads((results / "series" / "standings.json").read_text())["series"]
-    with page(chromium, DESKTOP) as (p, complaints):
-        opened(p, site, "series")
-        assert p.locator("table.standings").count() == len(series) == 2
-        for one, panel in zip(series, p.locator("section:has(table.standings)").all(), strict=True):
-            assert panel.locator("h2").inner_text() == f"Series {one['series']}"
-            assert panel.locator(".champion").inner_text() == f"Winner: {one['order'][0]['name']}"
-            assert panel.locator("tbody th").all_inner_texts() == [player["name"] for player in one["order"]]
-        matches = p.locator("details", has_text="Match 1").locator("li")
-        assert [text.split(" series ")[-1] for text in matches.all_text_contents()] == ["1", "2"]
         assert not complaints
 
 

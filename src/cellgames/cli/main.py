@@ -63,7 +63,6 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
             "free-for-all": ("tournament_command:add_free_for_all", "Let agents play games of any number of seats"),
             "ladder": ("tournament_command:add_ladder", "Find the place of an agent on the ladder of a game"),
             "season": ("season_command", "Play a season and its playoffs"),
-            "series": ("tournament_command:add_series", "Play series of Grid Adaptation matches"),
             "leaderboard": ("leaderboard_command", "Show the ratings of all agents from all games in the store"),
         },
         "round-robin torus-v0 --agents random greedy rollout:64",

@@ -4,7 +4,7 @@
         run.begin(settings, resume=True)
         run.write(settings)
 
-All kinds of runs use this module: rounds of games, seasons, series, training, leagues, exploiters, evolution.
+All kinds of runs use this module: rounds of games, seasons, training, leagues, exploiters, evolution.
 """
 
 from __future__ import annotations

@@ -1,34 +1,33 @@
-"""Seasons and series in the results folder, as the page shows them: standings, schedule, bracket, and every game."""
+"""Seasons in the results folder, as the page shows them: standings, schedule, bracket, and every game."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from cellgames.arena.records.record_lines import RECORDS
 from cellgames.arena.season.games import Fixture
+from cellgames.arena.season.season import SETTINGS
 
 from .record_library import Library, parse, summary
 
-_KINDS = {"season.json": "season", "series.json": "series"}  # by the file that has the settings
 _MOST_GAMES = 20_000  # of a season; later ones are left out
-_SETTINGS = ("game", "seed", "days", "teams", "players", "series", "version")  # those that the page shows
+_SETTINGS = ("game", "seed", "days", "teams", "version")  # those that the page shows
 _PARTS = ("standings", "schedule", "bracket", "final")  # files that a season has, some of them only at its end
 
 
 def season_list(library: Library) -> list[dict[str, Any]]:
-    """Return the seasons and series, the newest first.
+    """Return the seasons, the newest first.
 
     Returns:
-        `folder`, `kind`, `game`, names of `players`, `champion`, `time` in seconds since 1970, and `board`, file and
+        `folder`, `game`, names of `players`, `champion`, `time` in seconds since 1970, and `board`, file and
         number of the last game (None without games).
     """
     found = []
-    for path, time in library.named(*_KINDS):
-        folder, _, name = path.rpartition("/")
+    for path, time in library.named(SETTINGS):
+        folder = path.rpartition("/")[0]
         try:
-            settings = _settings(library, folder, name)
+            settings = _settings(library, folder)
         except (LookupError, ValueError):
             continue  # another file of this name
         try:
@@ -38,9 +37,8 @@ def season_list(library: Library) -> list[dict[str, Any]]:
         found.append(
             {
                 "folder": folder,
-                "kind": _KINDS[name],
                 "game": str(settings["game"]),
-                "players": [str(one.get("name") if isinstance(one, dict) else one)[:200] for one in _players(settings)],
+                "players": [str(one.get("name") if isinstance(one, dict) else one)[:200] for one in settings["teams"]],
                 "champion": ends.get("champion"),
                 "board": _last(library, _in(folder, RECORDS)),
                 "time": time,
@@ -50,25 +48,20 @@ def season_list(library: Library) -> list[dict[str, Any]]:
 
 
 def season_data(library: Library, folder: str) -> dict[str, Any]:
-    """Return a season or series: its settings, what its files have, and its games with their numbers in the file.
+    """Return a season: its settings, what its files have, and its games with their numbers in the file.
 
     Args:
         library: The results folder.
         folder: As `season_list` names it.
 
     Raises:
-        LookupError: There is no season or series in that folder.
+        LookupError: There is no season in that folder.
         ValueError: The name is no plain path, or a file cannot be read.
     """
-    for name, kind in _KINDS.items():
-        try:
-            settings = _settings(library, folder, name)
-        except LookupError:
-            continue
-        shown = {key: settings.get(key) for key in _SETTINGS}
-        parts = {part: _part(library, folder, part) for part in _PARTS}
-        return {"folder": folder, "kind": kind, "settings": shown, **parts, **_games(library, _in(folder, RECORDS))}
-    raise LookupError("no season or series in this folder of the results")
+    settings = _settings(library, folder)
+    shown = {key: settings.get(key) for key in _SETTINGS}
+    parts = {part: _part(library, folder, part) for part in _PARTS}
+    return {"folder": folder, "settings": shown, **parts, **_games(library, _in(folder, RECORDS))}
 
 
 def _last(library: Library, file: str) -> dict[str, Any] | None:
@@ -83,16 +76,11 @@ def _in(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-def _settings(library: Library, folder: str, name: str) -> dict[str, Any]:
-    found = library.json(_in(folder, name))
-    if not isinstance(found.get("game"), str) or not isinstance(_players(found), list | dict):
-        raise ValueError(f"expected the settings of a season with its game and its teams or players in {name}")
+def _settings(library: Library, folder: str) -> dict[str, Any]:
+    found = library.json(_in(folder, SETTINGS))
+    if not isinstance(found.get("game"), str) or not isinstance(found.get("teams"), list):
+        raise ValueError(f"expected the settings of a season with its game and its teams in {SETTINGS}")
     return found
-
-
-def _players(settings: Mapping[str, Any]) -> Any:
-    """Return the teams of a season, or the players of a series."""
-    return settings.get("teams", settings.get("players"))
 
 
 def _part(library: Library, folder: str, part: str) -> dict[str, Any] | None:

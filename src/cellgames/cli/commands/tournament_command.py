@@ -1,4 +1,4 @@
-"""`cellgames round-robin`, `free-for-all`, `ladder`, `series`: agents play many games, and the folder gets tables.
+"""`cellgames round-robin`, `free-for-all`, `ladder`: agents play many games, and the folder gets tables.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_names import names_of
-from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions, SeriesOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
 from cellgames.cli import console, shared_options
 from cellgames.cli.console import print_table
 from cellgames.plugins import resolve
@@ -42,14 +42,13 @@ class _Kind:
     report: Callable[[argparse.Namespace, Any, Game, Any], Sequence[tuple[str, str] | str]]
     about: dict[str, str]
     needs: str = "two or more"
-    pieces: str = "chunks"
     shared: bool = True
     one: bool = False
     without: tuple[str, ...] = ()
 
 
 def _add(kind: _Kind, commands: Any) -> None:
-    agents = "agent AGENT" if kind.one else "agents AGENT AGENT ..." if kind.shared else "agents AGENT ..."
+    agents = "agent AGENT" if kind.one else "agents AGENT AGENT ..."
     run = partial(_run, kind)
     command = shared_options.add_command(commands, kind.name, f"GAME --{agents} ", run, kind.text, kind.examples)
     shared_options.add_game(command)
@@ -79,11 +78,10 @@ def _run(kind: _Kind, arguments: argparse.Namespace) -> int:
                 more["workers"] = stack.enter_context(shared_options.workers_of(arguments))
             finished = resolve(kind.play)(game, arguments.agents, options, out=out, **more)
     except KeyboardInterrupt:
-        return console.stopped_games(arguments, out, kind.pieces)
+        return console.stopped_games(arguments, out, "chunks")
     following = kind.report(arguments, options, game, finished)
     console.print_kept(finished.out, kind.about)
-    check = f"check every {'match' if kind.pieces == 'batches' else 'game'}"
-    console.print_next((f"replay {shlex.quote(str(finished.out))}", check), *following)
+    console.print_next((f"replay {shlex.quote(str(finished.out))}", "check every game"), *following)
     return 0
 
 
@@ -238,63 +236,5 @@ add_ladder = partial(
         shared=False,
         one=True,
         without=("opening_plies", "chunk", "forfeits", "policies"),
-    ),
-)
-
-# ---------------------------------------------------------------- series
-
-
-def _series_out(arguments: argparse.Namespace, options: SeriesOptions) -> Path:
-    """Return the folder, named by the settings but for most of those that are usual."""
-    words = [f"series={options.series}", f"seed={options.seed}"]
-    words += [f"matches={options.matches}"] if options.matches is not None else []
-    words += [f"gifts={options.gifts}"] if options.gifts != SeriesOptions.gifts else []
-    words += [f"clock={limits}"] if (limits := options.time_control) is not None else []
-    words += [f"chunk={options.chunk}"] if options.chunk != SeriesOptions.chunk else []
-    return shared_options.folder_of(arguments, "series", [*words, f"agents={'+'.join(names_of(arguments.agents))}"])
-
-
-def _report_series(
-    arguments: argparse.Namespace, options: SeriesOptions, game: Game, finished: Any
-) -> list[tuple[str, str] | str]:
-    from cellgames.arena.series import series_report as reports
-
-    if len(finished.series) > 1:
-        print_table(reports.agents_table(finished.series, finished.players))
-    else:
-        (series,) = finished.series
-        for played in series.matches:
-            print(reports.match_text(played))
-        print()
-        print_table(reports.order_table(series, finished.players))
-        print(f"Winner: {series.order[0].name}")
-    print(f"\n{console.counted(finished.games, finished.played)}.")
-    for line in finished.notes:
-        print(line)
-    final = (f"replay {shlex.quote(str(finished.out))} --record {finished.games} --out final.gif", "")
-    return [final, *console.leaderboard_command(arguments)]
-
-
-add_series = partial(
-    _add,
-    _Kind(
-        name="series",
-        text="Play series of Grid Adaptation matches. After each match the Elimination Candidate leaves, and the\n"
-        "others play the next one with the garnets that they hold, until one player is left. Tokens of Life may be\n"
-        "given away between two matches, which does not count as winning them. The agents are the players in turn.\n"
-        "The folder gets the final order of each series, and a record of every match. If a run is stopped, the same\n"
-        "command continues it.",
-        examples=(
-            "grid-adaptation-v0 --agents random greedy",
-            "grid-adaptation-small-v0 --agents random greedy --series 20 --gifts second --seed 1",
-        ),
-        options=SeriesOptions,
-        play="cellgames.arena.series.series:play_series",
-        out=_series_out,
-        report=_report_series,
-        about={"report.md": "the final orders and the matches on one page"},
-        needs="one or more",
-        pieces="batches",
-        shared=False,
     ),
 )

@@ -60,12 +60,12 @@ def record_routes(state: AppState) -> APIRouter:
 
     @router.get("/api/seasons")
     def list_seasons() -> list[dict[str, Any]]:
-        """Return the seasons and series below the results folder, the newest first."""
+        """Return the seasons below the results folder, the newest first."""
         return season_list(state.library)
 
     @router.get("/api/season")
     def one_season(folder: Annotated[str, Query(max_length=1000)]) -> dict[str, Any]:
-        """Return a season or series: standings, schedule, bracket, and its games."""
+        """Return a season: standings, schedule, bracket, and its games."""
         return season_data(state.library, folder)
 
     @router.get("/api/store/games")

@@ -1,4 +1,4 @@
-// Seasons and series of the results folder: standings, bracket, schedule, and every game to watch.
+// Seasons of the results folder: standings, bracket, schedule, and every game to watch.
 "use strict";
 (() => {
   const app = Cellgames.app;
@@ -99,8 +99,7 @@
       [...stages].map(([stage, games], place) => el("details", { open: place === 0 },
       el("summary", {}, `${stage[0].toUpperCase()}${stage.slice(1)}`),
       el("ul", { class: "files" }, games.length
-        ? games.map((game) => el("li", {}, scored(season, game), season.kind === "series" && season.settings.series > 1
-        ? el("small", {}, ` series ${game.round}`) : null, game.attempt ? el("small", {}, ` replay ${game.attempt}`) : null,
+        ? games.map((game) => el("li", {}, scored(season, game), game.attempt ? el("small", {}, ` replay ${game.attempt}`) : null,
           game.forfeit ? el("small", {}, " forfeit") : null))
         : planned(stage).map((teams) => el("li", {}, teams.map(text).join(" v ")))))));
   };
@@ -116,29 +115,19 @@
       [...groups].map(([group, found]) => [group ? el("h3", {}, group) : null, standings(found)]));
   };
 
-  // The final order of each series.
-  const orders = (season) => ((season.standings || {}).series || []).slice(0, 20)
-    .map((one) => el("section", { class: "panel" }, el("h2", {}, `Series ${number(one.series)}`),
-    one.order && one.order.length > 0 && el("p", { class: "champion" }, "Winner: ", el("b", {}, text(one.order[0].name))),
-    table(["place", "player", "Tokens won", "garnets", "points"], (one.order || [])
-      .map((player, place) => [place + 1, text(player.name), number(player.won), number(player.garnets), number(player.points)]))));
-
-  const about = ({ settings, kind, bracket: ended, final }) => {
+  const about = ({ settings, bracket: ended, final }) => {
     const champion = (ended || final || {}).champion;
-    const count = (settings.teams || settings.players || []).length || Object.keys(settings.players || {}).length;
-    return el("p", { class: "lead" }, [
-      `${app.plural(count, kind === "season" ? "team" : "player")}, seed ${text(settings.seed)}.`,
-      champion ? ` ${text(champion)} is the champion.` : kind === "season" ? " It is not over yet." : "",
-    ].join(""));
+    return el("p", { class: "lead" }, `${app.plural(settings.teams.length, "team")}, seed ${text(settings.seed)}.`,
+      champion ? ` ${text(champion)} is the champion.` : " It is not over yet.");
   };
 
   app.route(/^seasons$/, async (main, _, query, current) => {
     document.title = "Seasons · Cellgames";
     const [found, games] = await Promise.all([api("/api/seasons"), app.games()]);
     if (!current()) return null;
-    clear(main, el("h1", {}, "Seasons and series"), el("section", { class: "panel" }, found.length
+    clear(main, el("h1", {}, "Seasons"), el("section", { class: "panel" }, found.length
       ? app.listed(found.map((one) =>
-      ({ ...one, title: `${one.kind === "season" ? "Season" : "Series"} of ${app.titleOf(games, one.game)}`,
+      ({ ...one, title: `Season of ${app.titleOf(games, one.game)}`,
         address: address(one.folder), name: one.folder, result: one.champion })), "Champion")
       : el("p", {}, "There is none in the results folder yet. ", el("code", {}, "cellgames season torus-small-v0 --agents random greedy"),
       " plays one.")));
@@ -150,10 +139,9 @@
       app.games()]);
     if (!current()) return null;
     document.title = "Season · Cellgames";
-    clear(main, el("p", {}, el("a", { href: "#/seasons" }, "← All seasons and series")),
-      el("h1", { title: season.folder },
-        `${season.kind === "season" ? "Season" : "Series"} of ${app.titleOf(games, text(season.settings.game))}`),
-      about(season), season.bracket && bracket(season), season.final && finale(season), leagues(season), orders(season),
+    clear(main, el("p", {}, el("a", { href: "#/seasons" }, "← All seasons")),
+      el("h1", { title: season.folder }, `Season of ${app.titleOf(games, text(season.settings.game))}`),
+      about(season), season.bracket && bracket(season), season.final && finale(season), leagues(season),
         season.games.length || season.schedule ? schedule(season) : null);
     return null;
   });

@@ -1,1 +1,0 @@
-"""Series of Grid Adaptation matches: garnets carry over, and the Elimination Candidate of each match leaves."""
