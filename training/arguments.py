@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from cellgames.agents.agent_names import split_name
 from cellgames.agents.loading import default_opponents
-from cellgames.cluster.connection import LOCAL
 from cellgames.envs.registry import plugins
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import Option, Options, Strings, option, redefault
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
 Sampling = Literal["uniform", "latest", "prioritized"]
 
-FREE = ("threads", "device", "ray")
+FREE = ("threads", "device")
 """Settings that may change when a run is continued; weights are then not guaranteed to be bit-equal."""
 GROWS = "total_steps"
 """The setting that may grow when a run is continued."""
@@ -128,36 +126,7 @@ class PolicyArguments(Arguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ActorArguments(Arguments):
-    """Arguments of algorithms whose games actors may play (`training.selfplay.actors`)."""
-
-    actors: int = option(0, "processes on a Ray cluster that play while this one learns; 0 for none", low=0)
-    lag: int = option(0, "iterations that actors are ahead of the learner; with 0 they wait for each other", low=0)
-    ray: str = option(
-        LOCAL,
-        "Ray cluster of the actors: local starts one on this machine, auto or HOST:PORT joins one",
-        metavar="ADDRESS",
-        bare=LOCAL,
-    )
-
-    _shared: ClassVar[tuple[str, ...]] = ("num_envs",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in self._shared if self.actors else ():
-            if (given := getattr(self, name)) % self.actors:
-                cause = f"try {math.ceil(given / self.actors) * self.actors}"
-                raise InputError(
-                    name, "a multiple of actors, who share them alike", f"{given} for {self.actors}", cause
-                )
-        if not self.actors and self.ray != LOCAL:
-            raise InputError("ray", "actors, which play there", f"{shown(self.ray)} without actors", "try actors=4")
-        if not self.actors and self.lag:
-            raise InputError("lag", "actors, which play ahead", f"{self.lag} without actors", "try actors=4")
-
-
-@dataclass(frozen=True, kw_only=True)
-class PPOArguments(PolicyArguments, ActorArguments):
+class PPOArguments(PolicyArguments):
     """Arguments of PPO on the device of the games (`training.ppo`)."""
 
     algorithm: ClassVar[str] = "ppo"
@@ -166,17 +135,17 @@ class PPOArguments(PolicyArguments, ActorArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlphaZeroArguments(ActorArguments):
+class AlphaZeroArguments(Arguments):
     """Arguments of AlphaZero with Gumbel search (`training.alphazero`)."""
 
     algorithm: ClassVar[str] = "alphazero"
 
-    num_steps: int = redefault(ActorArguments, "num_steps", 16)
-    num_epochs: int = redefault(ActorArguments, "num_epochs", 8)
-    learning_rate: float = redefault(ActorArguments, "learning_rate", 2e-3)
-    opponents: str = redefault(ActorArguments, "opponents", "self")
-    snapshot_every: int = redefault(ActorArguments, "snapshot_every", 40)
-    checkpoint_every: int = redefault(ActorArguments, "checkpoint_every", 20)
+    num_steps: int = redefault(Arguments, "num_steps", 16)
+    num_epochs: int = redefault(Arguments, "num_epochs", 8)
+    learning_rate: float = redefault(Arguments, "learning_rate", 2e-3)
+    opponents: str = redefault(Arguments, "opponents", "self")
+    snapshot_every: int = redefault(Arguments, "snapshot_every", 40)
+    checkpoint_every: int = redefault(Arguments, "checkpoint_every", 20)
 
     vf_coef: float = option(0.5, "weight of the value loss", low=0)
     mixed_precision: bool = option(False, "use bfloat16 in the network while it learns, where possible; for GPUs")
@@ -197,8 +166,6 @@ class AlphaZeroArguments(ActorArguments):
     surprise_weight: float = option(
         0.0, "share of the replay that goes to positions by how much the search changes their policy", low=0, high=1
     )
-
-    _shared: ClassVar[tuple[str, ...]] = ("num_envs", "variant_envs")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,6 @@ OUT = Path("results/benchmarks/scaling.md")
 SNAPSHOTS = Path("results/train/round-robin-networks")
 ONE = "one process"
 WORKERS = {ONE: ("", ""), "two Ray workers": ("", "--ray --ray-workers 2")}
-LEARNING = {ONE: ("", ""), "two actors and a learner": ("", "--actors 2")}
 NETWORKS = "NETWORKS"
 """Stands for seven networks in a command, snapshots of a short run of training."""
 
@@ -76,18 +75,6 @@ CASES = {
         "--agents greedy trained mcts:16 mcts:32",
         WORKERS,
         same=True,
-    ),
-    "ppo": Case(
-        "PPO on torus-small-v0, 30,000 steps, settings of the preset",
-        "train torus-small-v0 --total-steps 30000 --eval-games 20 --eval-every 1000 --quiet",
-        LEARNING,
-        same=False,
-    ),
-    "alphazero": Case(
-        "AlphaZero on torus-small-v0, 16,000 steps, settings of the preset",
-        "train torus-small-v0 --algo alphazero --total-steps 16000 --eval-games 20 --eval-every 1000 --quiet",
-        LEARNING,
-        same=False,
     ),
 }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cellgames.lab.populations.league import LeagueProgress
     from cellgames.lab.populations.league_report import League
 
-_OF_THE_LEAGUE = ("opponents", "total_steps", "actors", "lag", "ray")
+_OF_THE_LEAGUE = ("opponents", "total_steps", "ray")
 
 _TEXT = (
     "Train a population, round by round, against a mixture of its members. The folder gets the members, all games\n"

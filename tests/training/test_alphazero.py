@@ -166,7 +166,7 @@ def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
     assert [replay["mask"].shape[1] for replay in replays] == [8, 18, 32]
     assert sum(len(replay["value"]) for replay in replays) == finished.steps
     learner = learner_of(tmp_path / "other", **settings, variant_envs=3)
-    assert [lesson.play.num_envs for lesson in learner.lessons] == [8, 3, 3]  # type: ignore[attr-defined]  # `SearchPlay`
+    assert [lesson.play.num_envs for lesson in learner.lessons] == [8, 3, 3]
     before = {name: value.clone() for name, value in learner.network.state_dict().items()}
     learner.iterate(0.0)
     for lesson in learner.lessons:

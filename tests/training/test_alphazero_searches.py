@@ -88,7 +88,7 @@ def test_searches_see_observations_alone_where_something_is_hidden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner = learner_of(GRID, tmp_path)
-    found = learner.lessons[0].play.improver  # type: ignore[attr-defined]  # `SearchPlay`
+    found = learner.lessons[0].play.improver
     improve, states = found.improve, []
 
     def spied(rows: Rows, random: torch.Generator) -> Improved:

@@ -29,7 +29,7 @@ def test_every_setting_has_a_kind_a_help_line_and_a_default_that_it_allows(name:
         assert option.help
         assert not option.help.endswith(".")
         option.check(option.default)
-    assert {*FREE, GROWS} - {"ray"} <= {option.name for option in found}  # which is of actors
+    assert {*FREE, GROWS} <= {option.name for option in found}
 
 
 @every_algorithm

@@ -33,10 +33,8 @@ from cellgames.agents.simultaneous.joint_agent import improver_of
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.training.arguments import AlphaZeroArguments, Arguments
-from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
-from cellgames.training.selfplay.opponents import POOL, Opponents, Pool, parse_mix
-from cellgames.training.selfplay.rollouts import Play
+from cellgames.training.selfplay.opponents import POOL, Opponents, parse_mix
 from cellgames.training.selfplay.updates import (
     Estimates,
     anneal,
@@ -56,7 +54,7 @@ class _Lesson:
 
     game: Game
     improver: Improver
-    play: Play[Searched]
+    play: SearchPlay
     replay: Replay
 
     def collect(self, arguments: AlphaZeroArguments, generator: torch.Generator) -> tuple[Searched, Estimates, Tensor]:
@@ -84,7 +82,7 @@ class AlphaZeroLearner(Learner):
     """The learner of `alphazero`. Its agent plays by the policy alone, so that evaluations cost no search."""
 
     arguments: AlphaZeroArguments
-    play: Play[Searched]
+    play: SearchPlay
 
     METRICS: ClassVar[Mapping[str, str]] = {
         "policy_loss": "cross entropy of the policy against that of the searches, in nats; at best their entropy",
@@ -116,8 +114,10 @@ class AlphaZeroLearner(Learner):
         )
 
     def _lesson(self, game: Game, arguments: AlphaZeroArguments, network: Network) -> _Lesson:
-        play = make_play(_play, game, arguments, network, self.pool, self.device, self.warn)
+        opponents = Opponents(game, parse_mix(arguments.opponents), self.pool, self.device)
         improver = improver_of(game)(game, network, _effort(arguments))
+        more: dict[str, Any] = {name: getattr(arguments, name) for name in ("random_plies", "mixed_precision")}
+        play = SearchPlay(game, network, opponents, arguments.num_envs, self.device, improver, **more)
         return _Lesson(game, improver, play, Replay(improver, arguments.buffer_size, self.device))
 
     @override
@@ -184,11 +184,6 @@ class AlphaZeroLearner(Learner):
         return policy_loss + self.arguments.vf_coef * value_loss, metrics
 
     @override
-    def start(self) -> None:
-        for lesson in self.lessons:
-            lesson.play.start()
-
-    @override
     def restart(self, seed: int) -> None:
         for number, lesson in enumerate(self.lessons):
             lesson.play.restart(derive(seed, Purpose.GAMES, number) if number else seed)
@@ -204,11 +199,6 @@ class AlphaZeroLearner(Learner):
             lesson.play.load_games(games)
 
     @override
-    def close(self) -> None:
-        for lesson in self.lessons:
-            lesson.play.close()
-
-    @override
     def state_dict(self) -> dict[str, Any]:
         replay, *variants = (lesson.replay.state_dict() for lesson in self.lessons)
         return {**super().state_dict(), "replay": replay, "variants": variants}
@@ -219,16 +209,6 @@ class AlphaZeroLearner(Learner):
         for lesson, replay in zip(self.lessons, replays, strict=True):
             lesson.replay.load_state_dict(replay)
         super().load_state_dict(state)
-
-
-def _play(
-    game: Game, arguments: AlphaZeroArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
-) -> SearchPlay:
-    """Return the games of one process."""
-    opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
-    improver = improver_of(game)(game, network, _effort(arguments))
-    plies, mixed = arguments.random_plies, arguments.mixed_precision
-    return SearchPlay(game, network, opponents, num_envs, device, improver, random_plies=plies, mixed_precision=mixed)
 
 
 @torch.no_grad()

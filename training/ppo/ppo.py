@@ -21,10 +21,9 @@ from typing_extensions import override
 from cellgames.agents.networks.networks import Network
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments, PPOArguments
-from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner
-from cellgames.training.selfplay.opponents import Opponents, Pool, parse_mix
-from cellgames.training.selfplay.rollouts import Play, Rollout, SelfPlay
+from cellgames.training.selfplay.opponents import Opponents, parse_mix
+from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
 from cellgames.training.selfplay.updates import anneal, estimate, explained_variance, minibatches, score_against_others
 
 
@@ -70,7 +69,7 @@ class Losses:
 class PPO:
     """Proximal policy optimization of a network, which is changed in place, by its games in progress."""
 
-    def __init__(self, network: Network, play: Play[Rollout], hyperparameters: Hyperparameters) -> None:
+    def __init__(self, network: Network, play: SelfPlay, hyperparameters: Hyperparameters) -> None:
         self.network, self.play, self.h = network, play, hyperparameters
         fused = next(network.parameters()).device.type == "cuda"
         self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, eps=1e-5, fused=fused)
@@ -133,7 +132,7 @@ class PPO:
 
 
 class PPOLearner(Learner):
-    """The learner of `ppo`: PPO with games in this process or in actors."""
+    """The learner of `ppo`: PPO by self-play."""
 
     METRICS: ClassVar[Mapping[str, str]] = {
         "policy_loss": "PPO's clipped objective, negated; near 0, and no measure of strength",
@@ -151,7 +150,8 @@ class PPOLearner(Learner):
         assert isinstance(arguments, PPOArguments)  # `ALGORITHMS` pairs them
         super().__init__(game, arguments, folder, device)
         self.sample = arguments.sample
-        self.play = make_play(_play, game, arguments, self.network, self.pool, device, self.warn)
+        opponents, mixed = Opponents(game, parse_mix(arguments.opponents), self.pool, device), arguments.mixed_precision
+        self.play = SelfPlay(game, self.network, opponents, arguments.num_envs, device, mixed_precision=mixed)
         names = [field.name for field in dataclasses.fields(Hyperparameters)]
         self.ppo = PPO(self.network, self.play, Hyperparameters(**{name: getattr(arguments, name) for name in names}))
         self.ppo.generator, self.optimizer = self.generator, self.ppo.optimizer
@@ -163,11 +163,3 @@ class PPOLearner(Learner):
         mean_return = sum(ended.returns.values()) / ended.games if ended.games else math.nan
         values = (*dataclasses.astuple(losses), score_against_others(ended), mean_return)
         return Iteration(steps, ended.games, ended.turns, dict(zip(self.METRICS, values, strict=True)))
-
-
-def _play(
-    game: Game, arguments: PPOArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
-) -> SelfPlay:
-    """Return the games of one process."""
-    opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
-    return SelfPlay(game, network, opponents, num_envs, device, mixed_precision=arguments.mixed_precision)

@@ -25,6 +25,7 @@ from cellgames.utils.version import __version__
 ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
 PROGRESS, CURVE, POOL, FAILURE = "progress.csv", "curve.png", "pool", "failure.log"
 
+_FORMER = ("actors", "lag", "ray")  # settings that older runs have
 FORMAT = 1
 """Format of a checkpoint; it grows when older ones can no longer be continued."""
 
@@ -192,7 +193,7 @@ def run_of(folder: Path, arguments: Arguments) -> RunFolder:
         ARGUMENTS,
         (POOL, TENSORBOARD, CHECKPOINT, AGENT, PROGRESS, CURVE, TIMING),
         grows=(GROWS,),
-        free=tuple(FREE),
+        free=(*FREE, *_FORMER),
         defaults={option.name: option.default for option in type(arguments).options()},
     )
     return RunFolder(folder, kind)

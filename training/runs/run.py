@@ -148,13 +148,10 @@ def train(
         goes_on = resume and (folder / CHECKPOINT).exists()
         made = dataclasses.replace(arguments, start_from="") if goes_on else arguments
         learner = ALGORITHMS[arguments.algorithm].learner(game, made, folder, device)
-        ends.callback(learner.close)
-        learner.on_warning = warn
         eval_opponents = _load_eval_opponents(game, arguments, learner)
         place = run_of(folder, arguments)
         check(place, arguments, resume=resume)
         _check_games_end(game, arguments, learner, warn)
-        learner.start()
         ends.enter_context(place)
         prepare(place, arguments, resume=resume)
         with _logging_failures(Path(out)):

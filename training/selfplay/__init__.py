@@ -1,1 +1,1 @@
-"""Self-play: rollouts, opponents, the opponent pool and actors in other processes."""
+"""Self-play: rollouts, opponents and the opponent pool."""

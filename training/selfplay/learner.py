@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -21,7 +20,7 @@ from cellgames.training.arguments import Arguments
 from cellgames.utils.errors import InputError, shown
 
 from .opponents import Pool
-from .rollouts import Play
+from .rollouts import SelfPlay
 
 _NEW = 0.02  # of the weights that a new layer would start with alone
 
@@ -85,13 +84,11 @@ class Learner(ABC):
         optimizer: optimizer of the network.
         generator: generator of the order in which actions are learned from.
         sample: True if the trained agent samples its actions.
-        on_warning: gets the lines of `warn`; the run sets it.
     """
 
     optimizer: torch.optim.Optimizer
-    play: Play[Any] | None = None
+    play: SelfPlay | None = None
     sample: bool = False
-    on_warning: Callable[[str], None] = staticmethod(warnings.warn)
 
     METRICS: ClassVar[Mapping[str, str]]
     """Name and explanation of each metric, for tables, TensorBoard and the docs."""
@@ -119,11 +116,6 @@ class Learner(ABC):
     def longest(game: Game) -> int:
         """Return the most steps that a game takes, as `num_steps` counts them."""
         return game.info.max_turns
-
-    def start(self) -> None:
-        """Start what playing needs, such as other processes; called once, after all cheap checks."""
-        if self.play is not None:
-            self.play.start()
 
     def restart(self, seed: int) -> None:
         """Start new games; all their randomness, and who plays them, follows from the seed."""
@@ -158,15 +150,6 @@ class Learner(ABC):
     def save(self, path: Path, made: Mapping[str, Any]) -> None:
         """Write the file that `agents.load` reads; see `agents.networks.saved.save_network`."""
         save_network(path, self.network, sample=self.sample, made=made)
-
-    def warn(self, message: str) -> None:
-        """Report a problem that does not end the run."""
-        self.on_warning(message)
-
-    def close(self) -> None:
-        """End what was started, such as processes; the learner is not used afterwards."""
-        if self.play is not None:
-            self.play.close()
 
     def state_dict(self) -> dict[str, Any]:
         """Return all that a checkpoint keeps, as `torch.load` reads it with `weights_only=True`."""

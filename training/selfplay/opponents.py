@@ -260,10 +260,6 @@ class Opponents:
         if member is not None:
             self.pool.record(member, score, games)
 
-    def snapshots(self) -> dict[int, str]:
-        """Return the files of the snapshots by their numbers."""
-        return {number: member.file for number, member in enumerate(self._members) if member is not None}
-
     def forget(self) -> None:
         """Forget all snapshots, because no game goes on."""
         del self.agents[self._fixed :], self._members[self._fixed :]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -66,43 +66,8 @@ class Rollout:
     ended: Ended
 
 
-R_co = TypeVar("R_co", bound=Rollout, covariant=True)
-
-
-class Play(Protocol[R_co]):
-    """Games in progress of a learner, in this process (`SelfPlay`) or in others (`actors.ActorPlay`).
-
-    Attributes:
-        device: device of rollouts and of the learner's network.
-        mixed_precision: True if that network runs in bfloat16 where possible.
-        opponents: opponents of the learner.
-    """
-
-    device: torch.device
-    mixed_precision: bool
-    opponents: Opponents
-
-    def start(self) -> None:
-        """Begin what is needed for it, such as processes; before the first `restart`."""
-
-    def restart(self, seed: int) -> None:
-        """Start new games in all environments; all that follows depends on the seed and on the learner."""
-
-    def collect(self, steps: int) -> R_co:
-        """Play `T` steps in every environment."""
-
-    def games_state(self) -> dict[str, Any] | None:
-        """Return the games in progress, as `torch.load` reads them with `weights_only=True`; None if it cannot."""
-
-    def load_games(self, state: Mapping[str, Any]) -> None:
-        """Play on from `games_state`, in place of a `restart`."""
-
-    def close(self) -> None:
-        """End what was started for it, such as processes."""
-
-
 class SelfPlay:
-    """Games in progress in this process.
+    """Games in progress of a learner.
 
     In a game against an opponent the learner has one seat of a game for two, or half of the seats of a larger one,
     drawn for each game. Others may change the network between rollouts; with `mixed_precision` it runs in bfloat16
@@ -149,12 +114,6 @@ class SelfPlay:
         ended = Ended(self._games, self._length, self._results, self._sums)
         parts = (torch.stack(part) for part in zip(*rows, strict=True))
         return Rollout(*parts, ended=ended)  # type: ignore[misc, arg-type]  # one for each field, as `_step` has them
-
-    def start(self) -> None:
-        """Do nothing, because games in this process need nothing."""
-
-    def close(self) -> None:
-        """Do nothing, because nothing was started."""
 
     def games_state(self) -> dict[str, Any] | None:
         """Return the games in progress and all that their next steps depend on, but for the network and the pool.
