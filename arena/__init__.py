@@ -53,11 +53,7 @@ if TYPE_CHECKING:
     from .season.playoffs import Bracket as Bracket, bracket as bracket
     from .season.schedule import SeasonOptions as SeasonOptions
     from .season.season import Season as Season, play_season as play_season
-    from .season.standings import (
-        GameResult as GameResult,
-        points_of_places as points_of_places,
-        standings as standings,
-    )
+    from .season.standings import GameResult as GameResult, standings as standings
     from .season.teams import (
         Team as Team,
         assign_agents as assign_agents,

@@ -1,9 +1,7 @@
-"""A season of bots, on any game of two players or more.
+"""A season of bots, on any game of two players.
 
 The games of a batch are played at the same time: every bot is asked once a turn about all of its games. Two teams may
 share a bot. Games start from random openings; the team with the first seat is the game's first player.
-
-Letters: `B` games, `P` seats.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ from itertools import chain
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_names import split_name
@@ -23,111 +20,38 @@ from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import counter, generator, lengths, openings, records_of
-from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Record, traces_of
-from cellgames.arena.stats.comparisons import standing_points
 from cellgames.envs.core import Game
 from cellgames.runs.comparing import differences
 from cellgames.utils.errors import InputError, check_whole
 
-from .games import Fixture, Played, places_of
+from .games import Fixture, Played
 from .teams import Team
 
 
-class AgentUmpire:
-    """The common part of umpires whose games are games of agents.
-
-    Args:
-        names: names of the agents that records have, by team.
-        identities: identities of the agents by name.
-        time_control: the limits of thinking, None without any.
-    """
-
-    def __init__(
-        self, names: Mapping[str, str], identities: Mapping[str, str], time_control: TimeControl | None
-    ) -> None:
-        self.names, self.identities, self.time_control = names, identities, time_control
-
-    def seeds(self, fixtures: Sequence[Fixture], seed: int) -> Tensor:
-        """Return the seeds of games from the season's, int64 [B]."""
-        return torch.tensor([fixture.derive(seed, "game") for fixture in fixtures], device="cpu")
-
-    def play_together(
-        self,
-        game: Game,
-        agents: Mapping[str, AnyAgent],
-        fixtures: Sequence[Fixture],
-        seed: int,
-        finished: Callable[[int], None] | None,
-        drawn: Tensor | None = None,
-    ) -> list[Record]:
-        """Play games of the same shape; an agent's actions depend on the batch, whose first game seeds its generator.
-
-        Args:
-            game: the rules.
-            agents: by name.
-            fixtures: one or more.
-            seed: the season's.
-            finished: called with the number of games that are over since the last call.
-            drawn: openings as of `match.openings`; None for none.
-        """
-        seated = [tuple(self.names[team] for team in fixture.teams) for fixture in fixtures]
-        names, seeds, first = sorted({*chain(*seated)}), self.seeds(fixtures, seed), fixtures[0]
-        played = loop.play(
-            game,
-            [agents[name] for name in names],
-            torch.tensor([[names.index(name) for name in own] for own in seated], device="cpu"),
-            seeds,
-            [generator(first.derive(seed, "agent"), name) for name in names],
-            opening=drawn,
-            on_turn=None if finished is None else counter(finished),
-            forfeits=self.time_control or True,
-        )
-        openings = [0] * len(fixtures) if drawn is None else lengths(drawn)
-        return records_of(game, played, seeds=seeds.tolist(), agents=seated, openings=openings)
-
-    def read_game(self, game: Game, fixture: Fixture, seed: int, line: bytes, **more: Any) -> Played:
-        """Return a game that was played before; raise a `ValueError` unless it is this fixture's, with these fields."""
-        found = Record.from_json(line)
-        wanted = {
-            "game": game.id,
-            "parameters": plain(game.parameters),
-            "seed": fixture.derive(seed, "game"),
-            "agents": tuple(self.names[team] for team in fixture.teams),
-            **more,
-        }
-        if wrong := differences(wanted, {name: getattr(found, name) for name in wanted}):
-            raise ValueError(wrong)
-        return played_game(fixture, found)
-
-
-def played_game(fixture: Fixture, record: Record) -> Played:
+def _played(fixture: Fixture, record: Record) -> Played:
     """Return the game of a fixture from its record."""
-    places: tuple[int, ...] = ()
-    winners = [seat for seat, outcome in enumerate(record.result.outcome) if outcome == "win"]
-    if len(fixture.teams) > 2:
-        places = places_of(standing_points(record))
-        winners = [seat for seat, place in enumerate(places) if place == 1]
-    winner = winners[0] if len(winners) == 1 else None
-    return Played(fixture, record.result.scores, winner, record.to_data(), traces_of([record]), places)
+    outcome = record.result.outcome
+    winner = outcome.index("win") if "win" in outcome else None
+    return Played(fixture, record.result.scores, winner, record.to_data(), traces_of([record]))
 
 
-class BotUmpire(AgentUmpire):
+class BotUmpire:
     """An umpire for teams that are bots.
 
     Args:
-        game: for two players or more, in turns or all at once.
+        game: for two players, in turns or all at once.
         teams: all of them; `agent` is a spec for `agents.load`, also `NAME=SPEC`, or a name in `agents`.
         agents: agents that are there already, by name.
-        opening_plies: random moves before the agents take over, at most; None for those of matches in games for two,
-            and for none in games of more seats, as in free-for-all games.
+        opening_plies: random moves before the agents take over, at most.
         chunk: games played at the same time, about.
         time_control: the limits of thinking, None without any.
 
     Raises:
-        ValueError: a game for one player, a team without an agent, a spec that cannot be loaded,
+        ValueError: a game for another number of players, a team without an agent, a spec that cannot be loaded,
             numbers out of range.
     """
 
@@ -137,15 +61,13 @@ class BotUmpire(AgentUmpire):
         teams: Sequence[Team],
         *,
         agents: Mapping[str, AnyAgent] | None = None,
-        opening_plies: int | None = None,
+        opening_plies: int = MatchOptions.opening_plies,
         chunk: int = 100,
         time_control: TimeControl | None = None,
     ) -> None:
-        if game.info.num_players < 2:
-            raise InputError("game", "two players or more", game.info.num_players, where=game.id)
-        self.seats = game.info.num_players
-        if opening_plies is None:
-            opening_plies = (MatchOptions if self.seats == 2 else FreeForAllOptions).opening_plies
+        if (players := game.info.num_players) != 2:
+            cause = "cellgames free-for-all ranks agents in games of more" if players > 2 else ""
+            raise InputError("game", "two players", players, cause, where=game.id)
         check_whole("opening_plies", opening_plies, 0)
         check_whole("chunk", chunk, 1)
         if without := [team.name for team in teams if not team.agent]:
@@ -157,9 +79,8 @@ class BotUmpire(AgentUmpire):
         self._given = {name: loaded.get(name, spec) for name, spec in given.values()}
         if len(self._given) < len(given):
             raise InputError("agents", "agents with different names", ", ".join(given))
-        super().__init__(
-            {team.name: given[team.agent][0] for team in teams}, identities(self._given, game), time_control
-        )
+        self.names, self.time_control = {team.name: given[team.agent][0] for team in teams}, time_control
+        self.identities = identities(self._given, game)
         self._agents = {
             name: load(agent, game, name=name) if isinstance(agent, str) else agent
             for name, agent in self._given.items()
@@ -189,17 +110,36 @@ class BotUmpire(AgentUmpire):
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
     ) -> list[Played]:
-        """See `Umpire.play`."""
-        chance = generator(fixtures[0].derive(seed, "openings"))
-        drawn = openings(self.game, self.seeds(fixtures, seed), self.opening_plies, chance)
-        records = self.play_together(
-            self.game, self._agents, fixtures, seed, finished, drawn if self.opening_plies else None
+        """See `Umpire.play`; an agent's actions depend on the batch, whose first game seeds its generator."""
+        seated = [tuple(self.names[team] for team in fixture.teams) for fixture in fixtures]
+        names, first = sorted({*chain(*seated)}), fixtures[0]
+        seeds = torch.tensor([fixture.derive(seed, "game") for fixture in fixtures], device="cpu")
+        drawn = openings(self.game, seeds, self.opening_plies, generator(first.derive(seed, "openings")))
+        played = loop.play(
+            self.game,
+            [self._agents[name] for name in names],
+            torch.tensor([[names.index(name) for name in own] for own in seated], device="cpu"),
+            seeds,
+            [generator(first.derive(seed, "agent"), name) for name in names],
+            opening=drawn if self.opening_plies else None,
+            on_turn=None if finished is None else counter(finished),
+            forfeits=self.time_control or True,
         )
-        return list(map(played_game, fixtures, records))
+        records = records_of(self.game, played, seeds=seeds.tolist(), agents=seated, openings=lengths(drawn))
+        return list(map(_played, fixtures, records))
 
     def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
         """See `Umpire.read`."""
-        return self.read_game(self.game, fixture, seed, line)
+        found = Record.from_json(line)
+        wanted = {
+            "game": self.game.id,
+            "parameters": plain(self.game.parameters),
+            "seed": fixture.derive(seed, "game"),
+            "agents": tuple(self.names[team] for team in fixture.teams),
+        }
+        if wrong := differences(wanted, {name: getattr(found, name) for name in wanted}):
+            raise ValueError(wrong)
+        return _played(fixture, found)
 
 
 def _unpacked(parcel: Parcel, teams: Sequence[Team], **options: Any) -> BotUmpire:

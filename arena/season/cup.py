@@ -1,7 +1,7 @@
 """A season of the Toroidal Cup as the real one is played: random arrangements, and Life decides.
 
-Every game draws a pattern from the season's, and an arrangement of it. The team with the first seat is team 1. The Cup
-plays with two teams a game; up to eight are possible. In replays the results are compared, and the course is drawn.
+Every game draws a pattern from the season's, and an arrangement of it. The team with the first seat is team 1. In
+replays the results are compared, and the course is drawn, also of records of up to eight teams.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, check_one_of, check_whole, shown
 from cellgames.utils.files import PathLike
 
-from .games import Fixture, Played, places_of
+from .games import Fixture, Played
 
 CUP = "toroidal-cup-v0"
 """The game of the suite whose rules these are."""
@@ -119,7 +119,6 @@ class CupUmpire:
         patterns: names in `PATTERNS`; None for all of them.
         max_generations: generation at which a game is cut off.
         survivors: "recolour" or "keep", see `simulate`.
-        teams: teams of a game, 2 to 8.
         chunk: games played at the same time, about.
 
     Raises:
@@ -132,7 +131,6 @@ class CupUmpire:
         *,
         max_generations: int = MAX_GENERATIONS,
         survivors: Survivors = "recolour",
-        teams: int = 2,
         chunk: int = 250,
     ) -> None:
         if isinstance(patterns, str):
@@ -144,12 +142,10 @@ class CupUmpire:
         if not names or len(set(names)) < len(names):
             raise InputError("patterns", "one or more different patterns", ", ".join(names) or "none")
         check_whole("max_generations", max_generations, 1)
-        check_whole("teams", teams, 2, MOST_TEAMS)
         check_whole("chunk", chunk, 1)
         if survivors not in get_args(Survivors):
             raise InputError("survivors", " or ".join(map(repr, get_args(Survivors))), shown(survivors))
-        self.patterns, self.max_generations, self.survivors = names, max_generations, survivors
-        self.seats, self.chunk = teams, chunk
+        self.patterns, self.max_generations, self.survivors, self.chunk = names, max_generations, survivors, chunk
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -159,14 +155,13 @@ class CupUmpire:
             "patterns": self.patterns,
             "max_generations": self.max_generations,
             "survivors": self.survivors,
-            **({} if self.seats == 2 else {"seats": self.seats}),
             "chunk": self.chunk,
         }
 
     def packed(self) -> Callable[[], CupUmpire]:
         """See `Umpire`."""
         rules = {name: getattr(self, name) for name in PARAMETERS}
-        return partial(CupUmpire, self.patterns, **rules, teams=self.seats, chunk=self.chunk)
+        return partial(CupUmpire, self.patterns, **rules, chunk=self.chunk)
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
@@ -174,7 +169,7 @@ class CupUmpire:
         """See `Umpire.play`; a game does not depend on those beside it."""
         games = [self._start(fixture, seed) for fixture in fixtures]
         rules = {name: getattr(self, name) for name in PARAMETERS}
-        ended = simulate([_arranged(game, self.seats) for game in games], ROWS, COLS, **rules)
+        ended = simulate([_arranged(game, 2) for game in games], ROWS, COLS, **rules)
         if finished is not None:
             finished(len(games))
         return [
@@ -187,8 +182,8 @@ class CupUmpire:
         record, start = CupRecord.from_json(line), self._start(fixture, seed)
         if wrong := differences({"fixture": fixture, **start}, vars(record)):
             raise ValueError(wrong)
-        if record.winner > self.seats:
-            raise InputError("winner", f"a number from 0 to {self.seats}", record.winner)
+        if record.winner > 2:
+            raise InputError("winner", "a number from 0 to 2", record.winner)
         return _played(fixture, {name: getattr(record, name) for name in (*start, *ENDED)})
 
     def _start(self, fixture: Fixture, seed: int) -> dict[str, Any]:
@@ -208,9 +203,7 @@ def _arranged(game: Mapping[str, Any], teams: int) -> tuple[list[int], ...]:
 
 
 def _played(fixture: Fixture, data: Mapping[str, Any]) -> Played:
-    scores, teams = tuple(map(float, data["scores"])), len(fixture.teams)
-    places = () if teams == 2 else places_of(scores)
-    return Played(fixture, scores, (None, *range(teams))[data["winner"]], data, places=places)
+    return Played(fixture, tuple(map(float, data["scores"])), (None, 0, 1)[data["winner"]], data)
 
 
 # ---------------------------------------------------------------- replays

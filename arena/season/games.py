@@ -76,10 +76,9 @@ class Played:
 
     Attributes:
         scores: score by seat, the game's own measure.
-        winner: a seat, or None: nobody won alone.
+        winner: a seat, or None for a game that nobody won.
         data: data by which the umpire plays it again, and its end; the rest of its line in games.jsonl.
         traces: agents that raised errors in it, and the traces (`log_forfeits`); no part of the line.
-        places: place by seat in a game of more than two seats: 1 for the first; seats that share a place have the best.
     """
 
     fixture: Fixture
@@ -87,7 +86,6 @@ class Played:
     winner: int | None
     data: Mapping[str, Any]
     traces: Sequence[tuple[str, str]] = field(default=(), compare=False, repr=False)
-    places: tuple[int, ...] = ()
 
     def to_json(self) -> str:
         """Return one line, without the newline."""
@@ -105,9 +103,9 @@ class Umpire(Protocol):
     """The protocol of umpires, which play the games of a season.
 
     `chunk` is about how many games are played at the same time, saved together, and lost together by a kill. An umpire
-    may have more: `seats`, the teams of a game (else 2); `identities` of agents by name (`agents.identity`), by which
-    its games are games of agents, which the store takes; and `packed()`, which returns a function that makes an umpire
-    for the same games in another process, or raises a `ValueError` if something that it needs cannot be pickled.
+    may have more: `identities` of agents by name (`agents.identity`), by which its games are games of agents, which the
+    store takes; and `packed()`, which returns a function that makes an umpire for the same games in another process, or
+    raises a `ValueError` if something that it needs cannot be pickled.
     """
 
     chunk: int
@@ -133,11 +131,6 @@ class Umpire(Protocol):
         Raises:
             ValueError: the line is no game, or not of this fixture; the message says why.
         """
-
-
-def places_of(scores: Sequence[float]) -> tuple[int, ...]:
-    """Return the place of each score, 1 for the highest; equal scores share the best place they take."""
-    return tuple(1 + sum(other > own for other in scores) for own in scores)
 
 
 def make_die(seed: int, *occasion: str | int) -> Die:
@@ -166,14 +159,13 @@ def results_of(fixtures: Sequence[Fixture], games: Sequence[Played], seed: int, 
     ended = {replace(game.fixture, attempt=0): game for game in games}
     for fixture in fixtures:
         last = ended[fixture]
-        teams, places = fixture.teams, last.places
+        teams = fixture.teams
         winner = None if last.winner is None else teams[last.winner]
         rolls: tuple[tuple[int, ...], ...] = ()
         if winner is None and dice:
-            level = [team for seat, team in enumerate(teams) if not places or places[seat] == 1]
-            thrown = dict(roll_off(level, make_die(seed, fixture.stage, fixture.game)))
-            winner, rolls = next(iter(thrown)), tuple(thrown.get(team, ()) for team in teams)
-        yield GameResult(teams, last.scores, winner, 1 + last.fixture.attempt, rolls, places)
+            thrown = dict(roll_off(teams, make_die(seed, fixture.stage, fixture.game)))
+            winner, rolls = next(iter(thrown)), tuple(thrown[team] for team in teams)
+        yield GameResult(teams, last.scores, winner, 1 + last.fixture.attempt, rolls)
 
 
 Keep: TypeAlias = Callable[[Sequence[Played]], None]

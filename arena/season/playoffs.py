@@ -1,14 +1,12 @@
-"""The playoffs: from the four seeds of each league, or from the best of one field, to the champion.
+"""The playoffs: from the four seeds of each league to the champion.
 
     League Division Series       in each league 1 v 4 and 2 v 3, best of 5
     League Championship Series   in each league the two winners, best of 5
     Toroidal Cup Series          the winners of the leagues, best of 7
-    Final Table                  games of more than two seats: the best teams, until one has won four games
 
 A bracket is a function of the seeds and of the results so far. The rules: "The playoffs" of the Toroidal Cup rules on
 the Golly.Life wiki. First seats go AABBA and AABBBAA, where A is the higher seed; in the Toroidal Cup Series that is
-the team that stands higher in the standings of the whole season. At the final table seats move on by one from game to
-game.
+the team that stands higher in the standings of the whole season.
 """
 
 from __future__ import annotations
@@ -23,9 +21,6 @@ FIRST_SEATS = {5: "AABBA", 7: "AABBBAA"}
 
 ROUNDS = ("League Division Series", "League Championship Series", "Toroidal Cup Series")
 
-FINAL = "Final Table"
-"""The only round of games of more than two seats."""
-
 
 @dataclass(frozen=True)
 class Series:
@@ -33,10 +28,10 @@ class Series:
 
     Attributes:
         key: its name; all keys of a bracket differ.
-        round: one of `ROUNDS`, or `FINAL`.
+        round: one of `ROUNDS`.
         league: "" in the last round.
         teams: the higher seed in front.
-        best_of: the most games of two teams.
+        best_of: the most games.
         results: so far.
     """
 
@@ -59,8 +54,7 @@ class Series:
 
     def seats(self) -> tuple[str, ...]:
         """Return the teams of the next game in the order of their seats."""
-        number, count = len(self.results), len(self.teams)
-        turn = number % count if count > 2 else FIRST_SEATS[self.best_of][number] == "B"
+        turn = FIRST_SEATS[self.best_of][len(self.results)] == "B"
         return (*self.teams[turn:], *self.teams[:turn])
 
 
@@ -94,7 +88,7 @@ def bracket(
     """Return the playoffs as far as they are known.
 
     Args:
-        seeds: four teams by league, best first; or, of one field alone, those of the final table.
+        seeds: four teams by league, best first.
         order: all teams of the season, or all seeds, by their standing.
         results: games by the key of their series, in the order they were played.
     """
@@ -107,10 +101,6 @@ def bracket(
         best_of = 7 if number == len(ROUNDS) - 1 else 5
         return Series(key, name, league, (high, low), best_of, tuple(results.get(key, ())))
 
-    if len(seeds) == 1:
-        (field,) = map(tuple, seeds.values())
-        final = Series(FINAL, FINAL, "", field, 7, tuple(results.get(FINAL, ())))
-        return Bracket(dict.fromkeys(seeds, field), ((final,),))
     rounds = [
         tuple(
             series(0, league, f"{high + 1} v {SEEDS - high}", teams[high], teams[SEEDS - 1 - high])

@@ -28,7 +28,7 @@ from typing import Any, TypeAlias
 
 from cellgames.runs.run_folder import RunOptions
 from cellgames.utils.errors import InputError, shown
-from cellgames.utils.options import Integers, option
+from cellgames.utils.options import option
 
 from .schedule_days import Counts, Pair, deal_days, deal_seats
 
@@ -48,9 +48,6 @@ class SeasonOptions(RunOptions):
 
     days: int = option(49, "days on which every team plays one game; odd")
     within: float = option(0.5, "share of the games within the divisions, about; the rest is within the leagues")
-    place_points: Integers = option(  # noqa: RUF009  # makes a field
-        (), "points of the first place and the next ones at tables of more than two (default: seats behind one's own)"
-    )
     seed: int = option(0, "seed of all random numbers")
 
 
@@ -81,7 +78,8 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
     Raises:
         ValueError: numbers out of range, or a league for which no schedule was found.
     """
-    check_days(days)
+    if isinstance(days, bool) or not isinstance(days, int) or days < 1 or days % 2 == 0:
+        raise InputError("days", "an odd number from 1", shown(days), "the rules ask for an odd one")
     if not 0 <= within <= 1:
         raise InputError("within", "a share from 0 to 1", shown(within))
     drawn: list[list[list[tuple[str, str]]]] = []
@@ -98,12 +96,6 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
         rng.shuffle(day)
         played.append(tuple(day))
     return SeasonSchedule(tuple(played))
-
-
-def check_days(days: int) -> None:
-    """Raise a `ValueError` unless a season may have this number of days."""
-    if isinstance(days, bool) or not isinstance(days, int) or days < 1 or days % 2 == 0:
-        raise InputError("days", "an odd number from 1", shown(days), "the rules ask for an odd one")
 
 
 def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> dict[str, Any]:
@@ -124,10 +116,10 @@ def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> dict[str, A
         "within": inside,
         "across": outside,
     }
-    return {**{name: span(values) for name, values in ranges.items()}, "share": sum(inside) / len(played)}
+    return {**{name: _span(values) for name, values in ranges.items()}, "share": sum(inside) / len(played)}
 
 
-def span(values: Iterable[int]) -> tuple[int, int]:
+def _span(values: Iterable[int]) -> tuple[int, int]:
     """Return the least and the most of numbers, 0 without any."""
     ordered = sorted(values) or [0]
     return ordered[0], ordered[-1]

@@ -4,11 +4,10 @@
     schedule.json     who plays whom, and how fair it is
     games.jsonl       one line a game, appended batch by batch (`play.tournament`)
     standings.json    written when the last day is over
-    bracket.json, report.md   written when there is a champion (`season_reports`); final.json for bracket.json at tables
+    bracket.json, report.md   written when there is a champion (`season_reports`)
 
-Games of two teams are played in two leagues of two divisions, and lead to playoffs. Games of more are tables of one
-field of teams, and lead to a final table. All games follow from the settings. So a continued season plays only what is
-missing, and the files are the same, byte for byte.
+Games are played in two leagues of two divisions, and lead to playoffs. All games follow from the settings. So a
+continued season plays only what is missing, and the files are the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ from . import season_reports as reports
 from .games import REPLAYS, Fixture, Played, Umpire, UmpirePlayer, feeding_games, make_die, results_of
 from .playoffs import Bracket, bracket
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
-from .standings import GameResult, Line, points_of_places, seed_teams, standings
-from .table_schedule import draw_tables
+from .standings import GameResult, Line, seed_teams, standings
 from .teams import Team, by_league, check_names
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
@@ -78,11 +76,10 @@ def play_season(
     """Play the days and the playoffs, keep the games, write the tables; see the module, and `round_robin` for errors.
 
     Args:
-        teams: teams, in games for two with leagues and divisions as `teams.assign_divisions` gives them, else without.
-            Tables and records have the names of agents (`agents.agent_names.split_name`).
+        teams: teams with leagues and divisions as `teams.assign_divisions` gives them. Tables and records have the
+            names of agents (`agents.agent_names.split_name`).
         umpire: plays the games, such as `BotUmpire` or `CupUmpire`.
-        options: such as `SeasonOptions(days=21, seed=1)`; None for the defaults. `within` is for games for two,
-            `place_points` for those of more.
+        options: such as `SeasonOptions(days=21, seed=1)`; None for the defaults.
         out: the folder; created if necessary. This season is continued if the folder holds a part of it.
         store: gets the games of agents too, batch by batch (`store.Store`).
         workers: play the days; None for this process. The season is the same.
@@ -94,31 +91,23 @@ def play_season(
         ValueError: teams or options that do not fit, or agents that cannot be sent to workers.
     """
     options, folder = options or SeasonOptions(), Path(out).absolute()
-    seats = getattr(umpire, "seats", 2)
     check_names(teams)
-    if seats == 2 and options.place_points:
-        raise InputError("place_points", "a game of more than two", "one of two, of whom one wins")
-    if seats > 2 and options.within != SeasonOptions.within:
-        raise InputError("within", "leagues, whose games are for two", "tables, which have no divisions")
-    if placed := [team.name for team in teams if bool(team.league) != (seats == 2)]:
-        kind = (
-            "in leagues, as assign_divisions places them" if seats == 2 else "without leagues, since tables have none"
-        )
-        raise InputError("teams", f"teams {kind}", placed[0])
+    if without := [team.name for team in teams if not team.league]:
+        raise InputError("teams", "teams in leagues, as assign_divisions places them", without[0])
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
     teams = tuple(replace(team, agent=split_name(team.agent)[0]) for team in teams)
-    course = _Course(teams, seats, options, folder, (lambda message: None) if say is None else _beside_bar(say))
+    course = _Course(teams, options, folder, (lambda message: None) if say is None else _beside_bar(say))
     settings = {
         **umpire.settings,
         "teams": [asdict(team) for team in teams],
         "days": options.days,
-        **course.settings,
+        "within": options.within,
         "seed": options.seed,
         "version": __version__,
         **({"identities": dict(known)} if (known := getattr(umpire, "identities", None)) is not None else {}),
         **({"specs": specs} if specs else {}),
     }
-    batches = list(_batches(course.schedule, umpire.chunk, REPLAYS if seats == 2 else 0))
+    batches = list(_batches(course.schedule, umpire.chunk))
     days = {fixture for batch in batches for fixture in batch.games}
 
     def knows(fixture: Fixture) -> bool:
@@ -166,7 +155,7 @@ def _beside_bar(say: Callable[[str], None]) -> Callable[[str], None]:
     return say_beside
 
 
-def _batches(schedule: SeasonSchedule, chunk: int, replays: int) -> Iterator[Batch[Fixture]]:
+def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch[Fixture]]:
     """Yield the games of the days in batches of whole days: about `chunk` games each, as even as possible."""
     days = len(schedule.days)
     parts = min(days, -(-schedule.games // chunk))
@@ -177,25 +166,18 @@ def _batches(schedule: SeasonSchedule, chunk: int, replays: int) -> Iterator[Bat
             for day in range(first, last + 1)
             for number, teams in enumerate(schedule.days[day - 1], 1)
         )
-        yield Batch(f"days {first} to {last} of {days}", tuple(games), replays=replays)
+        yield Batch(f"days {first} to {last} of {days}", tuple(games), replays=REPLAYS)
 
 
 class _Course:
-    """The course of a season: leagues and playoffs of games of two teams, or tables and a final table of more."""
+    """The course of a season: the days of the leagues, and the playoffs."""
 
-    def __init__(
-        self, teams: Sequence[Team], seats: int, options: SeasonOptions, folder: Path, say: Callable[[str], None]
-    ) -> None:
+    def __init__(self, teams: Sequence[Team], options: SeasonOptions, folder: Path, say: Callable[[str], None]) -> None:
         self.teams, self.names, self._folder, self._say = teams, [team.name for team in teams], folder, say
-        self._seats, self._seed, self._leagues = seats, options.seed, by_league(teams)
-        self._points = points_of_places(options.place_points, seats)
-        self.settings = {"within": options.within} if seats == 2 else {"place_points": list(self._points)}
+        self._seed, self._leagues = options.seed, by_league(teams)
         rng = random.Random(derive(options.seed, "schedule"))
-        if seats == 2:
-            divisions = [divisions.values() for divisions in self._leagues.values()]
-            self.schedule = draw_schedule(divisions, options.days, options.within, rng)
-        else:
-            self.schedule = draw_tables(self.names, seats, options.days, rng)
+        divisions = [divisions.values() for divisions in self._leagues.values()]
+        self.schedule = draw_schedule(divisions, options.days, options.within, rng)
         self.table: list[Line] = []
         self.bracket = Bracket({}, ((),))
         self._of_days: list[GameResult] = []
@@ -208,7 +190,7 @@ class _Course:
         yield days
         self.table = self._standings()
         order = [line.team for line in self.table]
-        seeds = seed_teams(self.table, self._leagues) or {"": tuple(order[: self._seats])}
+        seeds = seed_teams(self.table, self._leagues)
         data = reports.standings_data(self.teams, self.table, seeds)
         write_atomic(self._folder / reports.STANDINGS, reports.to_text(data))
         while True:  # a game of each series of the round at a time
@@ -235,4 +217,4 @@ class _Course:
             self._say(reports.leaders_text(self._standings(), self.teams, str(batch)))
 
     def _standings(self) -> list[Line]:
-        return standings(self.names, self._of_days, make_die(self._seed, "standings"), self._points)
+        return standings(self.names, self._of_days, make_die(self._seed, "standings"))

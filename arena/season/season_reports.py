@@ -23,11 +23,10 @@ from cellgames.utils.report.text import escape, plain_table
 from .playoffs import Bracket, Series
 from .schedule import SeasonSchedule, league_counts
 from .standings import GameResult, Line
-from .table_schedule import table_counts
 from .teams import Leagues, Team, by_league
 
-SCHEDULE, STANDINGS, BRACKET_FILE, FINAL_FILE = "schedule.json", "standings.json", "bracket.json", "final.json"
-FILES = (SCHEDULE, STANDINGS, BRACKET_FILE, FINAL_FILE, "report.md")
+SCHEDULE, STANDINGS, BRACKET_FILE = "schedule.json", "standings.json", "bracket.json"
+FILES = (SCHEDULE, STANDINGS, BRACKET_FILE, "report.md")
 """Files that this module writes, some of them before the season is over."""
 
 
@@ -40,7 +39,7 @@ class Summary:
         teams: all teams, in the order given.
         schedule: the days.
         table: the standings of all teams, best first.
-        bracket: the playoffs, or the final table.
+        bracket: the playoffs.
         forfeits: by agent, the games that it forfeited.
         thinking: by agent, the time of its moves in a season with clocks.
     """
@@ -55,7 +54,7 @@ class Summary:
 
     @property
     def leagues(self) -> Leagues:
-        """Names of the teams by league and division; none of a season of tables."""
+        """Names of the teams by league and division."""
         return by_league(self.teams)
 
     @property
@@ -85,7 +84,7 @@ def schedule_data(schedule: SeasonSchedule, teams: Sequence[Team]) -> dict[str, 
     fairness = {league: league_counts(schedule, divisions.values()) for league, divisions in leagues}
     return {
         "days": [list(map(list, day)) for day in schedule.days],
-        "fairness": fairness or table_counts(schedule, [team.name for team in teams]),
+        "fairness": fairness,
     }
 
 
@@ -93,60 +92,33 @@ def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[
     """Return a line for each team, best first, and the seeds of the playoffs."""
     about, lines = {team.name: team for team in teams}, []
     for line in table:
-        team, row = about[line.team], asdict(line)
-        if team.league:
-            del row["place_points"]  # the wins
-            row |= {"losses": line.losses, "league": team.league, "division": team.division}
-        elif team.agent:
-            row["agent"] = team.agent
-        lines.append(row)
-    best = {league: list(names) for league, names in seeds.items()}
-    return {"standings": lines, **({"seeds": best} if len(best) > 1 else {"finalists": best[""]})}
+        team = about[line.team]
+        lines.append(asdict(line) | {"losses": line.losses, "league": team.league, "division": team.division})
+    return {"standings": lines, "seeds": {league: list(names) for league, names in seeds.items()}}
 
 
 def bracket_data(bracket: Bracket, teams: Sequence[Team]) -> dict[str, Any]:
-    """Return the champion, the name of its agent, and the series round by round, or the final table alone."""
+    """Return the champion, the name of its agent, and the series round by round."""
     agent = _champions_agent(bracket, teams)
     champion = {"champion": bracket.champion, **({"agent": agent} if agent else {})}
-    series = [
-        {**asdict(one), "results": list(map(_result_data, one.results)), "wins": one.wins, "winner": one.winner}
-        for number in bracket.rounds
-        for one in number
-    ]
-    if len(series) == 1:
-        return champion | {name: series[0][name] for name in ("teams", "wins", "results")}
+    series = [{**asdict(one), "wins": one.wins, "winner": one.winner} for number in bracket.rounds for one in number]
     return {**champion, "seeds": {league: list(names) for league, names in bracket.seeds.items()}, "series": series}
-
-
-def _result_data(result: GameResult) -> dict[str, Any]:
-    return {name: value for name, value in asdict(result).items() if name != "places" or value}
 
 
 # ---------------------------------------------------------------- text
 
 
-_LEAGUE: tuple[Column[Line], ...] = (
-    Column("wins", lambda line: line.wins, "wins", "g"),
-    Column("losses", lambda line: line.losses, "losses", "g"),
-    Column("points", lambda line: score_text(line.points), "points", "s"),
-)
-_FIELD: tuple[Column[Line], ...] = (
-    Column("place_points", lambda line: score_text(line.place_points), "place points", "s"),
-    Column("games", lambda line: line.games, "games"),
-    Column("wins", lambda line: score_text(line.wins), "wins", "s"),
-    Column("points", lambda line: score_text(line.points), "points", "s"),
-)
-
-
 def _standings(table: Sequence[Line], teams: Sequence[Team]) -> Table:
-    """Return the standings of teams of a division, or of all; with agents and rolls only where there are any."""
+    """Return the standings of the teams of a division; with agents and rolls only where there are any."""
     about = {team.name: team for team in teams}
     lines = [line for line in table if line.team in about]
     columns: list[Column[Line]] = [
         Column("rank", lambda line: line.rank, "rank"),
         Column("team", lambda line: line.team, "team"),
         Column("agent", lambda line: about[line.team].agent, "agent" if any(team.agent for team in teams) else ""),
-        *(_LEAGUE if teams[0].league else _FIELD),
+        Column("wins", lambda line: line.wins, "wins", "g"),
+        Column("losses", lambda line: line.losses, "losses", "g"),
+        Column("points", lambda line: score_text(line.points), "points", "s"),
         Column(
             "rolls", lambda line: " ".join(map(str, line.rolls)), "die" if any(line.rolls for line in lines) else ""
         ),
@@ -164,35 +136,32 @@ def _divisions(teams: Sequence[Team]) -> dict[tuple[str, str], list[Team]]:
 
 
 def table_text(teams: Sequence[Team], table: Sequence[Line]) -> str:
-    """Return the standings of every division, or of all teams, for a terminal."""
-    parts = [
+    """Return the standings of every division for a terminal."""
+    return "\n\n".join(
         f"{', '.join(key)}\n{plain_table(_standings(table, members))}" for key, members in _divisions(teams).items()
-    ]
-    return "\n\n".join(parts or [plain_table(_standings(table, teams))])
+    )
 
 
 def leaders_text(table: Sequence[Line], teams: Sequence[Team], label: str) -> str:
-    """Return the four best of each league, or of all, in a line."""
+    """Return the four best of each league in a line."""
     league = {team.name: team.league for team in teams}
     lines = [f"After {label}:"]
     for name in dict.fromkeys(league.values()):
         best = [line for line in table if league[line.team] == name][:4]
-        found = ", ".join(f"{line.team} {score_text(line.place_points)}" for line in best)
-        lines.append(f"  {name}: {found}" if name else f"  {found}")
+        lines.append(f"  {name}: " + ", ".join(f"{line.team} {score_text(line.wins)}" for line in best))
     return "\n".join(lines)
 
 
 def result_text(result: GameResult) -> str:
     """Return a game in a line, the winner in front, with the replays and dice that it needed."""
-    places = result.places or [0] * len(result.teams)
-    seats = zip(result.teams, result.scores, places, strict=True)
-    ordered = sorted(seats, key=lambda seat: (seat[0] != result.winner, seat[2]))
+    seats = zip(result.teams, result.scores, strict=True)
+    ordered = sorted(seats, key=lambda seat: seat[0] != result.winner)
     notes = [f"replays: {result.attempts - 1}"] * (result.attempts > 1)
     rolls = ", ".join(
         f"{team} {' '.join(map(str, rolls))}" for team, rolls in zip(result.teams, result.rolls, strict=False) if rolls
     )
     notes += [f"dice {rolls}"] * bool(rolls)
-    ended = ", ".join(f"{team} {score_text(score)}" for team, score, _ in ordered)
+    ended = ", ".join(f"{team} {score_text(score)}" for team, score in ordered)
     return f"{ended} ({'; '.join(notes)})" if notes else ended
 
 
@@ -237,25 +206,20 @@ def _sections(season: Summary) -> list[Part]:
     return [
         opening,
         Section("Playoffs", rounds),
-        Section("Standings", [_order(season), *_tables(season)]),
+        Section("Standings", [_ORDER, *_tables(season)]),
         *(Section(heading, [*map(escape, lines)]) for heading, lines in notes.items() if lines),
         Section("Schedule", [_fairness(season)]),
     ]
 
 
-def _order(season: Summary) -> str:
-    """Return a sentence on the order of the standings."""
-    rest = "then points (scores over the season), then a 100-sided die."
-    if season.leagues:
-        half = "half a win is for a game that nobody won. Ranks are among all teams."
-        return f"The order is by wins, {rest[:-1]}; {half} [As data](standings.json)."
-    points = " ".join(map(str, season.settings["place_points"]))
-    shared = f"The places of a game bring {points} points, and teams that share places share them."
-    return f"{shared} The order is by these, {rest} [As data](standings.json)."
+_ORDER = (
+    "The order is by wins, then points (scores over the season), then a 100-sided die; half a win is for a game that "
+    "nobody won. Ranks are among all teams. [As data](standings.json)."
+)
 
 
 def _tables(season: Summary) -> list[Part]:
-    """Return the standings of each league with its seeds, or of all teams."""
+    """Return the standings of each league with its seeds."""
     parts: list[Part] = []
     for league in season.leagues:
         seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(season.bracket.seeds[league], 1))
@@ -265,7 +229,7 @@ def _tables(season: Summary) -> list[Part]:
             if name == league
         ]
         parts.append(Section(escape(league), (f"Seeds: {seeds}.", *divisions)))
-    return parts or [_standings(season.table, season.teams)]
+    return parts
 
 
 def _series_parts(series: Series) -> tuple[str, Table]:
@@ -288,10 +252,6 @@ def _fairness(season: Summary) -> str:
             f"- {escape(league)}: {_counted(games, 'game')} a team, {first} of them in the first seat; "
             f"{counts['share']:.1%} within the divisions, {within} a pair of rivals there and {across} a pair across."
         )
-    if not lines:
-        field = table_counts(season.schedule, [team.name for team in season.teams])
-        games = f"{_counted(_span(field['games']), 'game')} a team, {_span(field['seats'])} of them in each seat"
-        lines.append(f"{games}; two teams meet {_span(field['meetings'])} times.")
     return "\n".join(lines)
 
 
@@ -310,7 +270,6 @@ def _span(ends: tuple[int, int]) -> str:
 
 def write_season(folder: Path, season: Summary, warn: Callable[[str], None]) -> list[Path]:
     """Write the end of a season into its folder; return the files of the season, schedule and standings first."""
-    last = BRACKET_FILE if season.leagues else FINAL_FILE
-    files: dict[str, str | bytes] = {last: to_text(bracket_data(season.bracket, season.teams))}
+    files: dict[str, str | bytes] = {BRACKET_FILE: to_text(bracket_data(season.bracket, season.teams))}
     write_report(folder, Report(f"A season of {season.settings['game']}", _sections(season), more_files=files), warn)
     return [folder / name for name in FILES if (folder / name).exists()]

@@ -1,20 +1,16 @@
-"""Standings: points by places, then points scored over the season, then a 100-sided die.
+"""Standings: wins, then points scored over the season, then a 100-sided die.
 
-A place of a game has points, by default one for each seat behind it, and seats that share places share their points
-equally. In games of two that is a win, or half a win each. The rules: "The season" and "The playoffs" of the Toroidal
-Cup rules on the Golly.Life wiki, which give the order and the die.
+A game that nobody won is half a win for each team. The rules: "The season" and "The playoffs" of the Toroidal Cup rules
+on the Golly.Life wiki, which give the order and the die.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
-
-from cellgames.utils.errors import InputError, shown
 
 SIDES = 100
 
@@ -34,10 +30,9 @@ class GameResult:
     Attributes:
         teams: in the order of their seats.
         scores: the game's own measure by seat, of the last replay.
-        winner: a team's name, or None: several teams are first.
+        winner: a team's name, None for a game that nobody won.
         attempts: number of times that it was played; all but the last time nobody won.
-        rolls: by seat, the dice of those who shared the first place; () for none.
-        places: by seat, 1 for the first; () for a game in which the winner alone counts.
+        rolls: by seat, the dice of level teams; () for none.
     """
 
     teams: tuple[str, ...]
@@ -45,7 +40,6 @@ class GameResult:
     winner: str | None
     attempts: int = 1
     rolls: tuple[tuple[int, ...], ...] = ()
-    places: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,16 +48,14 @@ class Line:
 
     Attributes:
         rank: from 1, among all teams of the season; the order within leagues and divisions follows.
-        place_points: points of its places, in all games.
-        wins: first places; those who share one share the win.
+        wins: games won, and half a win for each game that nobody won.
         points: scores over the season.
-        rolls: dice against the teams that were level in both kinds of points, for as long as others were level with it.
+        rolls: dice against the teams that were level in wins and points, for as long as others were level with it.
     """
 
     rank: int
     team: str
     games: int
-    place_points: float
     wins: float
     points: float
     rolls: tuple[int, ...] = ()
@@ -74,60 +66,29 @@ class Line:
         return self.games - self.wins
 
 
-def points_of_places(given: Sequence[int], seats: int) -> tuple[int, ...]:
-    """Return the points of each place, from the first on.
-
-    Args:
-        given: points of the first places, 0 for the others; empty for the number of seats behind each place.
-        seats: number of seats of a table.
-
-    Raises:
-        ValueError: more points than places, a worse place with more points, or no place with any.
-    """
-    if not given:
-        return tuple(range(seats - 1, -1, -1))
-    points = (*given, *[0] * (seats - len(given)))
-    if len(points) > seats or min(points) < 0 or list(points) != sorted(points, reverse=True) or not points[0]:
-        expected = f"at most {seats} whole numbers of at least 0, none larger than the one before it"
-        raise InputError("place_points", expected, shown(" ".join(map(str, given))))
-    return points
-
-
-def shared_points(places: Sequence[int], points: Sequence[int]) -> list[float]:
-    """Return the points of each seat; those who share places get the mean of their points."""
-    counts = Counter(places)
-    return [sum(points[place - 1 : place - 1 + counts[place]]) / counts[place] for place in places]
-
-
-def standings(
-    teams: Sequence[str], results: Iterable[GameResult], die: Die, points: Sequence[int] = (1, 0)
-) -> list[Line]:
+def standings(teams: Sequence[str], results: Iterable[GameResult], die: Die) -> list[Line]:
     """Return the lines of all teams in their order.
 
     Args:
         teams: names, each once.
         results: in any order.
         die: asked for the rolls of teams that are level.
-        points: points of the places of a game (`points_of_places`).
     """
-    shares, wins, scores = ({team: list[float]() for team in teams} for _ in range(3))
+    wins, scores = ({team: list[float]() for team in teams} for _ in range(2))
     for result in results:
-        places = result.places or [1 if result.winner in (team, None) else 2 for team in result.teams]
-        seats = zip(result.teams, result.scores, places, shared_points(places, points), strict=True)
-        for team, score, place, share in seats:
-            shares[team].append(share)
-            wins[team].append((place == 1) / places.count(1))
+        for team, score in zip(result.teams, result.scores, strict=True):
+            wins[team].append(0.5 if result.winner is None else float(result.winner == team))
             scores[team].append(score)
-    got, won, total = ({team: math.fsum(parts) for team, parts in kind.items()} for kind in (shares, wins, scores))
+    won, total = ({team: math.fsum(parts) for team, parts in kind.items()} for kind in (wins, scores))
 
     def merit(team: str) -> tuple[float, float]:
-        return -got[team], -total[team]
+        return -won[team], -total[team]
 
     order: list[tuple[str, tuple[int, ...]]] = []
     for _, level in groupby(sorted(teams, key=lambda team: (merit(team), team)), key=merit):
         order += roll_off(list(level), die)
     return [
-        Line(rank, team, len(scores[team]), got[team], won[team], total[team], rolls)
+        Line(rank, team, len(scores[team]), won[team], total[team], rolls)
         for rank, (team, rolls) in enumerate(order, 1)
     ]
 

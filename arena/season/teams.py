@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.utils.errors import InputError, check_one_of
 from cellgames.utils.files import PathLike
 from cellgames.utils.options import Integers, Options, Strings, option, redefault
@@ -77,10 +77,7 @@ class TeamOptions(Options):
         (), "patterns of teams without agents (default: all of the Cup's)", metavar="NAME"
     )
     opening_plies: int | None = option(
-        None,
-        f"random moves before the agents move, at most (default {MatchOptions.opening_plies}; "
-        f"{FreeForAllOptions.opening_plies} at tables of more than two)",
-        low=0,
+        None, f"random moves before the agents move, at most (default {MatchOptions.opening_plies})", low=0
     )
     clock: str | None = redefault(MatchOptions, "clock", None)
     move_time: float | None = redefault(MatchOptions, "move_time", None)
@@ -235,8 +232,8 @@ def _check(teams: Sequence[Team]) -> None:
 
 
 def by_league(teams: Sequence[Team]) -> Leagues:
-    """Return names by league and division, in the order of the teams; none of teams without leagues."""
+    """Return names by league and division, in the order of the teams."""
     leagues: dict[str, dict[str, list[str]]] = {}
-    for team in teams if teams[0].league else ():
+    for team in teams:
         leagues.setdefault(team.league, {}).setdefault(team.division, []).append(team.name)
     return leagues

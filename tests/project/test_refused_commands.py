@@ -67,17 +67,10 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("--agents random --out twice.csv", "is a file or lies in one"),
     ),
     "season grid-adaptation-v0 --agents random": (
-        ("--teams 7", "expected at least 8 teams, so that a table of 8 seats is full"),
-        ("--within 0.2", "within: expected leagues"),
-        ("--league-sizes 10 10", "--league-sizes is for games for two"),
-        ("--days 4", "days: expected an odd number from 1, got 4"),
-        ("--place-points 1 2", "place_points: expected at most 8 whole numbers"),
-        ("--teams leagues.csv", "tables have none, got Owls"),
+        ("--teams 8", "game: expected two players, got 8; cellgames free-for-all ranks agents"),
     ),
     "season toroidal-cup-v0": (
-        ("--param teams=9", "teams: expected a whole number from 2 to 8, got 9"),
-        ("--param teams=four", "teams: expected a whole number from 2 to 8, got 'four'"),
-        ("--place-points 3", "place_points: expected a game of more than two"),
+        ("--param teams=4", "unknown parameter 'teams'; teams without agents take max_generations, survivors"),
     ),
     "train torus-v0": (
         ("--algo dqn", "argument --algo: invalid choice: 'dqn'"),

@@ -11,7 +11,7 @@ import pytest
 from arena_bots import First, Last
 from arena_runs import block_plots
 from run_suite import Case
-from season_coin import Coin, Dice, made_up
+from season_coin import Coin, made_up
 from training_runs import block_extras, tiny
 
 import cellgames
@@ -63,11 +63,6 @@ def season(out: Path, **options: Any) -> object:
     return play_season(made_up(9), Coin(30), SeasonOptions(**{"days": 3, **options}), out=out)
 
 
-def tables(out: Path, **options: Any) -> object:
-    teams = [type(team)(team.name) for team in made_up(9)]
-    return play_season(teams, Dice(), SeasonOptions(**{"days": 3, **options}), out=out)
-
-
 def training(out: Path, *, resume: bool = True, **options: Any) -> object:
     return train(tiny(**{"total_steps": 260, **options}), out, resume=resume)
 
@@ -84,7 +79,6 @@ CASES = {
     "free-for-all": Case(many, "run.json", small={"games": 5}, grows="games"),
     "ladder": Case(ladder, "run.json", small={"games": 12}, grows="games"),
     "season": Case(season, "season.json"),
-    "season of tables": Case(tables, "season.json"),
     "training": Case(training, "arguments.json"),
     "evaluation": Case(evaluation, "evaluation.json", fixed="", reads=False),
 }

@@ -6,9 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from typing_extensions import override
-
-from cellgames.arena.season.games import Fixture, Played, places_of
+from cellgames.arena.season.games import Fixture, Played
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 
 
@@ -46,23 +44,3 @@ class Coin:
         scores = (number % 7, number // 7 % 7)
         winner = None if number // 49 % 100 < self.level else number // 4900 % 2
         return Played(fixture, scores, winner, {"scores": list(scores), "winner": winner})
-
-
-class Dice(Coin):
-    """An umpire whose teams roll a die each, and share places often; same: everybody rolls the same."""
-
-    def __init__(self, seats: int = 4, chunk: int = 4, *, same: bool = False) -> None:
-        super().__init__(chunk=chunk)
-        self.seats, self.same = seats, same
-
-    @property
-    @override
-    def settings(self) -> dict[str, Any]:
-        return {"game": "dice", "seats": self.seats, "chunk": self.chunk}
-
-    @override
-    def _game(self, fixture: Fixture, seed: int) -> Played:
-        scores = [0 if self.same else fixture.derive(seed, team) % 6 for team in fixture.teams]
-        places = places_of(scores)
-        winner = places.index(1) if places.count(1) == 1 else None
-        return Played(fixture, tuple(scores), winner, {"scores": scores}, places=places)

@@ -1,4 +1,4 @@
-"""Seasons in the browser: standings, bracket, final table, every game watched; filters of lists."""
+"""Seasons in the browser: standings, bracket, every game watched; filters of lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from cellgames.web.season_folders import season_data, season_list
 RUNS = {
     "cup/first": "season torus-small-v0 --agents greedy random --teams 8 --days 3",
     "patterns": "season toroidal-cup-v0 --patterns donutrandom --param max_generations=12 --teams 8 --days 3",
-    "tables": "season grid-adaptation-small-v0 --agents random greedy --teams 8 --days 3",
 }
 _LINKS = "() => [...document.querySelectorAll('main a[href^=\"#/watch?\"]')].map((link) => link.getAttribute('href'))"
 
@@ -96,8 +95,8 @@ def opened(p: Any, site: str, name: str) -> None:
     p.wait_for_selector("table.standings")
 
 
-@pytest.mark.parametrize("name", ["patterns", "tables"])
-def test_every_game_of_a_run_is_watched_from_its_page(chromium: Any, site: str, results: Path, name: str) -> None:
+def test_every_game_of_a_run_is_watched_from_its_page(chromium: Any, site: str, results: Path) -> None:
+    name = "patterns"
     with page(chromium, DESKTOP) as (p, complaints):
         opened(p, site, name)
         links = sorted(set(p.evaluate(_LINKS)))
@@ -115,24 +114,6 @@ def test_every_game_of_a_run_is_watched_from_its_page(chromium: Any, site: str, 
         record = json.loads(games[0])
         assert record["season"]["teams"][0] in names
         expect(p.locator(".cg-viewer")).to_contain_text(record.get("agents", record["season"]["teams"])[0])
-        assert not complaints
-
-
-def test_a_season_of_tables_shows_its_final_table(chromium: Any, site: str, results: Path) -> None:
-    final = json.loads((results / "tables" / "final.json").read_text())
-    with page(chromium, DESKTOP) as (p, complaints):
-        opened(p, site, "tables")
-        panel = p.locator("section", has=p.locator("h2:has-text('Final table')"))
-        expect(panel.locator(".champion")).to_have_text(f"Champion: {final['champion']}, played by {final['agent']}")
-        assert panel.locator("tbody th").all_inner_texts() == final["teams"]
-        winner = panel.locator("tbody tr").nth(final["teams"].index(final["champion"]))
-        assert winner.locator("td").first.inner_text() == str(max(final["wins"]))
-        assert winner.locator("b").count() == max(final["wins"])
-        result = final["results"][-1]
-        cell = winner.locator("td a").last
-        assert cell.inner_text() == f"{result['scores'][result['teams'].index(final['champion'])]:g}"
-        cell.click()
-        p.wait_for_selector(".cg-viewer input[type=range]")
         assert not complaints
 
 

@@ -13,7 +13,7 @@ from .record_library import Library, parse, summary
 
 _MOST_GAMES = 20_000  # of a season; later ones are left out
 _SETTINGS = ("game", "seed", "days", "teams", "version")  # those that the page shows
-_PARTS = ("standings", "schedule", "bracket", "final")  # files that a season has, some of them only at its end
+_PARTS = ("standings", "schedule", "bracket")  # files that a season has, some of them only at its end
 
 
 def season_list(library: Library) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def season_list(library: Library) -> list[dict[str, Any]]:
         except (LookupError, ValueError):
             continue  # another file of this name
         try:
-            ends = _part(library, folder, "bracket") or _part(library, folder, "final") or {}
+            ends = _part(library, folder, "bracket") or {}
         except ValueError:  # a damaged file hides neither its season nor the others
             ends = {}
         found.append(

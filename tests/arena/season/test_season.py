@@ -21,7 +21,7 @@ from cellgames.arena.season.standings import SIDES
 from cellgames.arena.season.teams import assign_divisions
 
 TEAMS = made_up(9)
-FILES = {"season.json", "games.jsonl", *season_reports.FILES} - {"final.json"}
+FILES = {"season.json", "games.jsonl", *season_reports.FILES}
 
 
 def run(out: Path, coin: Coin | None = None, **options: Any) -> Season:

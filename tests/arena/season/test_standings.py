@@ -89,7 +89,7 @@ def test_a_die_has_a_hundred_sides_and_follows_from_the_seed() -> None:
 
 
 def line(rank: int, team: str) -> Line:
-    return Line(rank, team, 0, 0, 0, 0)
+    return Line(rank, team, 0, 0, 0)
 
 
 def test_winners_of_divisions_and_the_best_others_by_their_standing() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_names import wrapped
-from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import Team, TeamOptions, assign_agents, assign_divisions, generate_names, read_teams
 from cellgames.cli import shared_options as shared
@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from cellgames.arena.season.season import Season
 
 _TEXT = (
-    "Play a season and its playoffs. In games for two, two leagues of two divisions play their days, then the\n"
-    "four best of each league play for the championship. In games of more seats, teams meet at tables, places\n"
-    "bring points, and the best play a final table. Teams with agents play any game. Teams without agents play\n"
-    "the Toroidal Cup as the real one is played, with random arrangements of the patterns. The folder gets\n"
+    "Play a season and its playoffs. Two leagues of two divisions play their days, then the four best of each\n"
+    "league play for the championship. Teams with agents play any game for two. Teams without agents play the\n"
+    "Toroidal Cup as the real one is played, with random arrangements of the patterns. The folder gets\n"
     "schedule, standings, playoffs and a record of every game. If a season is stopped, the same command\n"
     "continues it."
 )
@@ -39,8 +38,6 @@ _EXAMPLES = (
     "toroidal-cup-v0 --teams 20 --seed 1",
     "torus-small-v0 --teams 12 --days 21 --agents random greedy rollout:64",
     "toroidal-cup-v0 --teams my_teams.csv --patterns randys donutpi",
-    "toroidal-cup-v0 --param teams=4 --teams 16 --days 15",
-    "grid-adaptation-small-v0 --teams 12 --days 9 --agents random greedy",
 )
 
 
@@ -63,14 +60,9 @@ def _run(arguments: argparse.Namespace) -> int:
     registry.spec(arguments.game)
     options = SeasonOptions.from_given(vars(arguments))
     asked = TeamOptions.from_given(vars(arguments))
-    found = _teams(asked, options, arguments.wrapper)
-    bots = any(team.agent for team in found)
-    seats = _seats(arguments, bots)
-    teams = found if seats > 2 else assign_divisions(found, asked.league_sizes or None)
-    if seats > 2 and asked.league_sizes:
-        raise UserError(f"--league-sizes is for games for two; at tables of {seats} all teams are in one field")
+    teams = assign_divisions(_teams(asked, options, arguments.wrapper), asked.league_sizes or None)
     umpire = _umpire(arguments, asked, teams)
-    out = shared.folder_of(arguments, "season", _folder_words(asked, options, teams))
+    out = shared.folder_of(arguments, "season", _folder_words(asked, options))
     try:
         with shared.workers_of(arguments) as workers:
             say = None if arguments.quiet else print_error
@@ -93,14 +85,6 @@ def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str) -> list[Tea
     return assign_agents(teams, asked.agents)
 
 
-def _seats(arguments: argparse.Namespace, bots: bool) -> int:
-    """Return the number of teams in a game."""
-    if bots:
-        return shared.make_game(arguments).info.num_players
-    teams = shared.parameters(arguments).get("teams", 2)
-    return teams if isinstance(teams, int) else 2  # the umpire refuses what is no number
-
-
 def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[Team]) -> BotUmpire | CupUmpire:
     """Return the umpire of bots if there are any, else that of the Cup with random arrangements."""
     given = {name: value for name in ("opening_plies", "chunk") if (value := getattr(asked, name)) is not None}
@@ -119,22 +103,19 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[T
     if asked.opening_plies is not None:
         raise UserError("--opening-plies is for bots; teams without agents get random arrangements")
     rules = shared.parameters(arguments)
-    known = (*PARAMETERS, "teams")
-    if unknown := [name for name in rules if name not in known]:
-        raise UserError(f"unknown parameter {shown(unknown[0])}; teams without agents take {', '.join(known)}")
+    if unknown := [name for name in rules if name not in PARAMETERS]:
+        raise UserError(f"unknown parameter {shown(unknown[0])}; teams without agents take {', '.join(PARAMETERS)}")
     return CupUmpire(asked.patterns or None, **rules, **given)
 
 
-def _folder_words(asked: TeamOptions, options: SeasonOptions, teams: Sequence[Team]) -> list[str]:
+def _folder_words(asked: TeamOptions, options: SeasonOptions) -> list[str]:
     """Return the settings, but for most of those that are usual."""
     words = [f"teams={Path(asked.teams).stem}", f"days={options.days}", f"seed={options.seed}"]
     several = {"agents": asked.agents, "patterns": asked.patterns, "sizes": asked.league_sizes}
     words += [f"{name}={'+'.join(map(str, values))}" for name, values in several.items() if values]
-    words += [f"points={'+'.join(map(str, options.place_points))}"] if options.place_points else []
     words += [f"within={options.within:g}"] if options.within != SeasonOptions.within else []
     plies = asked.opening_plies
-    usual = MatchOptions.opening_plies if teams[0].league else FreeForAllOptions.opening_plies
-    words += [f"plies={plies}"] if plies not in (None, usual) else []
+    words += [f"plies={plies}"] if plies not in (None, MatchOptions.opening_plies) else []
     return [*words, *([f"chunk={asked.chunk}"] if asked.chunk is not None else [])]
 
 

@@ -10,9 +10,8 @@
 
   // The columns of standings, those that a season has: name, head, how it is shown.
   const COLUMNS = [
-    ["rank", "rank", number], ["team", "team", text], ["agent", "agent", text], ["place_points", "place points", number],
-      ["wins", "wins", number],
-    ["losses", "losses", number], ["games", "games", number], ["mean_place", "mean place", number], ["points", "points", number],
+    ["rank", "rank", number], ["team", "team", text], ["wins", "wins", number], ["losses", "losses", number],
+    ["games", "games", number], ["points", "points", number],
     ["rolls", "die", (rolls) => (rolls || []).flat().join(" ")],
   ];
 
@@ -53,34 +52,16 @@
         el("td", { class: "number wins" }, number(series.wins[row]))))));
   };
 
-  const championOf = (found) => [el("b", {}, text(found.champion)), found.agent ? `, played by ${text(found.agent)}` : ""];
-
   const bracket = (season) => {
-    const { series, seeds } = season.bracket;
+    const { series, seeds, champion, agent } = season.bracket;
     const seeded = new Map(Object.values(seeds).flatMap((names) => names.map((name, place) => [name, place + 1])));
     const rounds = [...new Set(series.map((one) => one.round))];
     return el("section", { class: "panel" }, el("h2", {}, "Playoffs"), el("p", { class: "champion" }, "Champion: ",
-      ...championOf(season.bracket)),
+      el("b", {}, text(champion)), agent ? `, played by ${text(agent)}` : ""),
       el("p", { class: "hint" }, "Choose a score to watch that game."),
       el("div", { class: "scroll" },
         el("div", { class: "bracket" }, rounds.map((round) => el("div", { class: "round" }, el("h3", {}, text(round)),
         series.filter((one) => one.round === round).map((one) => box(season, one, seeded)))))));
-  };
-
-  // The final table of a season of more seats: the score of each team in each game.
-  const finale = (season) => {
-    const { teams, wins, results } = season.final;
-    const played = results.map((result, place) => season.games.findLast((game) => game.round === place + 1
-      && game.attempt === result.attempts - 1));
-    const heads = ["wins", "team", ...results.map((_, place) => `game ${place + 1}`)];
-    const rows = teams.map((team, row) => [number(wins[row]), text(team), ...results.map((result, place) => {
-      const seat = result.teams.indexOf(team), score = number(result.scores[seat]);
-      const shown = result.winner === team ? el("b", {}, score) : score;
-      return played[place] ? link(season, played[place], shown) : shown;
-    })]);
-    return el("section", { class: "panel" }, el("h2", {}, "Final table"), el("p", { class: "champion" }, "Champion: ",
-      ...championOf(season.final)),
-      el("p", { class: "hint" }, "Choose a score to watch that game."), table(heads, rows));
   };
 
   // Games by stage: the days with all that is still to be played, and what came after them.
@@ -115,8 +96,8 @@
       [...groups].map(([group, found]) => [group ? el("h3", {}, group) : null, standings(found)]));
   };
 
-  const about = ({ settings, bracket: ended, final }) => {
-    const champion = (ended || final || {}).champion;
+  const about = ({ settings, bracket: ended }) => {
+    const champion = (ended || {}).champion;
     return el("p", { class: "lead" }, `${app.plural(settings.teams.length, "team")}, seed ${text(settings.seed)}.`,
       champion ? ` ${text(champion)} is the champion.` : " It is not over yet.");
   };
@@ -141,7 +122,7 @@
     document.title = "Season · Cellgames";
     clear(main, el("p", {}, el("a", { href: "#/seasons" }, "← All seasons")),
       el("h1", { title: season.folder }, `Season of ${app.titleOf(games, text(season.settings.game))}`),
-      about(season), season.bracket && bracket(season), season.final && finale(season), leagues(season),
+      about(season), season.bracket && bracket(season), leagues(season),
         season.games.length || season.schedule ? schedule(season) : null);
     return null;
   });
