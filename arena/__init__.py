@@ -29,13 +29,6 @@ if TYPE_CHECKING:
         free_for_all as free_for_all,
         round_robin as round_robin,
     )
-    from .play.scenario_games import (
-        ScenarioScore as ScenarioScore,
-        play_scenario as play_scenario,
-        scenario_game as scenario_game,
-        scenario_score as scenario_score,
-    )
-    from .play.scenarios import SCENARIOS as SCENARIOS, Scenario as Scenario, scenarios_of as scenarios_of
     from .records.checksums import RecordError as RecordError
     from .records.positions import after_moves as after_moves
     from .records.record_lines import (

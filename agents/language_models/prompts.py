@@ -1,4 +1,4 @@
-"""Prompts: a game and a position in words, for language models and for assistants, and their answers read strictly."""
+"""Prompts: a game and a position in words, for language models, and their answers read strictly."""
 
 from __future__ import annotations
 

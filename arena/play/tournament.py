@@ -5,7 +5,7 @@ games of each batch. The games of a batch depend on the settings of the run alon
 games are taken from it, workers may play others in any order, and the file is the same in the end, byte for byte. A
 batch of which only a part is in the file is played again.
 
-Round robins, free-for-all games, evaluations, scenarios, leagues and seasons are such schedules.
+Round robins, free-for-all games, evaluations, leagues and seasons are such schedules.
 """
 
 from __future__ import annotations

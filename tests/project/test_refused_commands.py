@@ -91,11 +91,6 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         ("torus-v0 --agents greedy --out foreign", "is not empty and holds no evaluation.json, but "),
         ("torus-v0 --agents greedy --out foreign/file", "expected a folder for the run"),
-        ("--agents greedy --scenarios", "--scenarios needs GAME"),
-        ("torus-v0 --agents greedy --scenarios", "expected one with scenarios"),
-        ("grid-adaptation-v0 --agents greedy --size 9 --scenarios", "has its own parameters"),
-        ("grid-adaptation-v0 --agents greedy greedy --scenarios", "greedy"),
-        ("toroidal-cup-small-v0 --agents perfect --scenarios", "expected a game with one"),
     ),
     "leaderboard --store store.sqlite": (
         ("--param size=5", "--param needs GAME"),

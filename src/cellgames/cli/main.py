@@ -46,7 +46,7 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
     (
         "Play and watch",
         {
-            "list": ("list_command", "Show all games, agents and scenarios"),
+            "list": ("list_command", "Show all games and agents"),
             "rules": ("rules_command", "Show the rules of a game in brief"),
             "play": ("play_command", "Play a game at the terminal"),
             "serve": ("serve_command", "Watch, play and read ratings in the browser"),
@@ -81,7 +81,6 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
             ),
             "check-bot": ("bot_command:add_check_bot", "Check a program that plays"),
             "check-game": ("check_game_command", "Check a game of your own or of another library"),
-            "mcp": ("bot_command:add_mcp", "Let an assistant play, over the Model Context Protocol"),
             "export": ("formats.export_command", "Write recorded games in the format of other programs"),
             "import": ("formats.import_command", "Read games or a position from another program's file"),
         },

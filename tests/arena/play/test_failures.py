@@ -116,4 +116,3 @@ def test_an_evaluation_leaves_them_out(
         found[forfeits] = json.loads(Path(forfeits, "evaluation.json").read_text(encoding="utf-8"))["rows"][0]
     assert found["loss"]["wins"] == found["void"]["wins"] + 4
     assert found["loss"]["losses"] == found["void"]["losses"]
-    assert main([*words[:6], "--scenarios", "--forfeits", "void"]) == 2

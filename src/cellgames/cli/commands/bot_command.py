@@ -1,7 +1,6 @@
-"""Commands about programs that play: `bot`, `check-bot` and `mcp`.
+"""Commands about programs that play.
 
-`cellgames bot` is an agent as a program for other arenas, `cellgames check-bot` checks such a program, and
-`cellgames mcp` lets assistants play.
+`cellgames bot` is an agent as a program for other arenas, and `cellgames check-bot` checks such a program.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import GameId, add_agents, add_command, add_game, add_parameters, add_seed, make_game
+from cellgames.cli.shared_options import GameId, add_command, add_game, add_parameters, add_seed, make_game
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -31,11 +29,6 @@ _CHECK_TEXT = (
     "one that is wrong is shown. docs/bots.md describes the messages."
 )
 _CHECK_EXAMPLES = ("torus-small-v0 --agent 'exec:./mybot --flag'", "toroidal-cup-small-v0 --agent 'exec:node bot.js'")
-_MCP_TEXT = (
-    "Let an assistant play, over the Model Context Protocol. It answers on standard input and output, so you do not\n"
-    "type this command: you name it in the settings of the assistant, which gets tools to read rules and play games."
-)
-_MCP_EXAMPLES = ("", "--agents mine=my_bots:MyBot")
 
 
 def add_bot(commands: Any) -> None:
@@ -59,23 +52,6 @@ def add_check_bot(commands: Any) -> None:
     command.add_argument("--agent", required=True, metavar="AGENT", help="the command line of the program")
     command.add_argument("--games", type=int, default=4, metavar="N", help="games at the same time (default 4)")
     add_seed(command)
-
-
-def add_mcp(commands: Any) -> None:
-    """Add `mcp`."""
-    command = add_command(commands, "mcp", "", _mcp, _MCP_TEXT, _MCP_EXAMPLES)
-    add_agents(command, "more agents to play against, such as your own; NAME=SPEC gives a name", required=False)
-
-
-def _mcp(arguments: argparse.Namespace) -> int:
-    try:
-        import mcp  # noqa: F401
-    except ImportError as error:
-        raise UserError(f'the MCP server needs mcp: pip install "cellgames[mcp]" ({error})') from error
-    from cellgames.web.mcp_server import AssistantGames, make_server
-
-    make_server(AssistantGames(shared.loadable_agents(arguments))).run()
-    return 0
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`cellgames list`: games, agents and scenarios."""
+"""`cellgames list`: games and agents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from cellgames.agents.agent_specs import AGENTS, AgentSpec
 from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
-from cellgames.arena.play.scenarios import SCENARIOS
 from cellgames.cli.console import print_columns, print_next
 from cellgames.cli.shared_options import add_command, add_json
 from cellgames.envs import registry
@@ -17,7 +16,7 @@ from cellgames.utils.version import __version__
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "list", "", _run, "Show all games, agents and scenarios.", ("", "--json"))
+    command = add_command(commands, "list", "", _run, "Show all games and agents.", ("", "--json"))
     add_json(command)
 
 
@@ -33,11 +32,7 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     agents.append({"spec": "module:Name", "summary": "your own, by import path"})
     if arguments.json:
-        scenarios = [
-            {"id": each.id, "focal": each.focal, "background": each.background, "parameters": dict(each.parameters)}
-            for each in SCENARIOS.values()
-        ]
-        print(json.dumps({"version": __version__, "games": games, "agents": agents, "scenarios": scenarios}, indent=2))
+        print(json.dumps({"version": __version__, "games": games, "agents": agents}, indent=2))
         return 0
     print("Games")
     lines = [
@@ -50,9 +45,6 @@ def _run(arguments: argparse.Namespace) -> int:
         if "games" in agent:
             agent["summary"] += f": {', '.join(agent['games'])}"
     print_columns([(agent["spec"], agent["summary"]) for agent in agents])
-    print("\nScenarios")
-    print_columns([(scenario.id, scenario.summary) for scenario in SCENARIOS.values()])
-    print("  `cellgames evaluate GAME --agents AGENT --scenarios` scores an agent in them.")
     print()
     print_next(("play torus-v0 --agents greedy", ""))
     return 0
