@@ -22,7 +22,7 @@ from .rungs import Ladder, Rung
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FILES = ("report.md", "report.json", "ladder.png")
+FILES = ("report.md", "report.json", "ladder.png", "ladder.svg")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from .rating_tables import (
 
 REPORT_FILES = (
     *("ratings.json", "ratings.csv", "cross_table.csv", "pairs.csv", "deviation_ratings.csv", "seats.csv", "order.csv"),
-    *("report.md", "ratings.png", "cross_table.png", "cycles.png"),
+    *("report.md", "ratings.png", "ratings.svg", "cross_table.png", "cross_table.svg", "cycles.png"),
 )
 """Files that the report of a run may have; cycles.png is of earlier versions."""
 

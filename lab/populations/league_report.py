@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FILES = (
     *("report.md", "result.json", "members.csv", "payoffs.csv", "rounds.csv", "strategy.csv"),
-    *("payoffs.png", "strategy.png", "exploitability.png"),
+    *(f"{plot}.{kind}" for plot in ("payoffs", "strategy", "exploitability") for kind in ("png", "svg")),
 )
 
 _POSITIONS, _DRAWS = 200, 8

@@ -123,7 +123,9 @@ def test_the_command_probes_all_snapshots_of_a_run(
     assert main(["probe", "run", "--records", "games.jsonl", "--positions", "180", "--quiet"]) == 0
     assert "own stones to win" in capsys.readouterr().out
     names = {path.name for path in (tmp_path / "results" / "probe" / "run").iterdir()}
-    assert names == {"report.md", "report.json", "probes.csv", "probes_by_layer.png", "probes_by_step.png"}
+    assert names == {"report.md", "report.json", "probes.csv"} | {
+        f"probes_by_{of}.{kind}" for of in ("layer", "step") for kind in ("png", "svg")
+    }
     for words, expected in (
         (["nothing"], "expected a folder of `cellgames train`"),
         (["run", "--games", "0"], "--games must be at least 1"),

@@ -108,6 +108,21 @@ def test_stored_games_are_explored_and_become_puzzles(chromium: Any, tmp_path: P
         assert not complaints
 
 
+def test_a_swap_that_alone_wins_is_played_by_its_button(chromium: Any, site: str) -> None:
+    game = cellgames.make("hex-small-v0")
+    position = game.state_to_string(after_moves(game, ["c3"]))  # the centre wins
+    puzzle = {"game": game.id, "parameters": plain(game.parameters), "position": position, "best": "swap-pieces"}
+    with page(chromium) as (p, complaints):
+        p.goto(site)
+        own = {"puzzles": [{**puzzle, "rating": 1200, "tried": 0}]}
+        p.evaluate("(own) => Cellgames.app.keep('cellgames.puzzles', own)", own)
+        p.goto(f"{site}/#/puzzles")
+        expect(p.locator(".lesson-box")).to_contain_text("find the only move that wins.")
+        p.click("button:has-text('Take over')")
+        expect(p.locator(".lesson-box")).to_contain_text("swap-pieces is the best move.")
+        assert not complaints
+
+
 def test_mistakes_are_learnt_from_and_become_puzzles_but_random_openings_do_not(chromium: Any, site: str) -> None:
     with page(chromium) as (p, complaints):
         p.goto(f"{site}/#/analysis?file=games.jsonl&number=1")

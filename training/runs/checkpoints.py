@@ -23,7 +23,7 @@ from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
 ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
-PROGRESS, CURVE, POOL, FAILURE = "progress.csv", "curve.png", "pool", "failure.log"
+PROGRESS, CURVE, POOL, FAILURE = "progress.csv", ("curve.png", "curve.svg"), "pool", "failure.log"
 
 _FORMER = ("actors", "lag", "ray")  # settings that older runs have
 FORMAT = 1
@@ -191,7 +191,7 @@ def run_of(folder: Path, arguments: Arguments) -> RunFolder:
     kind = RunKind(
         "run of training",
         ARGUMENTS,
-        (POOL, TENSORBOARD, CHECKPOINT, AGENT, PROGRESS, CURVE, TIMING),
+        (POOL, TENSORBOARD, CHECKPOINT, AGENT, PROGRESS, *CURVE, TIMING),
         grows=(GROWS,),
         free=(*FREE, *_FORMER),
         defaults={option.name: option.default for option in type(arguments).options()},

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.runs.comparing import TENSORBOARD, TIMING
 from cellgames.utils.extras import install, no_pictures
 from cellgames.utils.files import write_atomic
-from cellgames.utils.report.files import png
+from cellgames.utils.report.files import drawn
 from cellgames.utils.report.model import Plot
 from cellgames.utils.report.plots import FAINT, INK, Curve, label_ends, line_style
 from cellgames.utils.statistics import wilson_interval
@@ -126,12 +126,13 @@ class Logs:
             return
         try:
             draw = partial(draw_learning_curve, self._title, self._eval_opponents, self._games)
-            image = png(Plot(CURVE, "", partial(draw, history)))
+            images = drawn(Plot("curve", "", partial(draw, history)))
         except ImportError as error:
             self._draws = False
             self._warn(no_pictures(error))
             return
-        write_atomic(self._folder / CURVE, image)
+        for name, image in zip(CURVE, images.values(), strict=True):
+            write_atomic(self._folder / name, image)
 
     def flush(self) -> None:
         """Write buffered events, because a run that is killed later does not repeat them."""

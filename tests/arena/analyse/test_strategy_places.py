@@ -11,7 +11,7 @@ from strategy_records import a_game
 import cellgames
 from cellgames.arena.analyse.layouts import Layout
 from cellgames.arena.analyse.places import count_places, section
-from cellgames.utils.report.files import png
+from cellgames.utils.report.files import drawn
 
 TORUS = cellgames.make("torus-v0", size=3)
 CLOTH = cellgames.make("cloth-of-gold-v0", height=16, width=16)
@@ -116,7 +116,8 @@ def test_all_plots_of_a_section_can_be_drawn() -> None:
     names = [plot.name for plot in found.plots]
     assert len(set(names)) == len(names) == 5  # nobody who won answered a stone on a square
     for plot in (found.plots[0], found.plots[-1]):
-        assert png(plot).startswith(b"\x89PNG")
+        files = drawn(plot)
+        assert files["png"].startswith(b"\x89PNG") and b"<svg" in files["svg"] and files == drawn(plot)
 
 
 def test_cells_stand_out_only_where_chance_does_not_explain_it() -> None:

@@ -46,7 +46,8 @@ def write_report(
         raise InputError("files", "files with different names", f"more than one {', '.join(twice)}")
     images: dict[str, bytes] = {}
     try:
-        images = {f"{plot.name}.png": png(plot, report.subject) for plot in report.plots}
+        for plot in report.plots:
+            images |= {f"{plot.name}.{kind}": image for kind, image in drawn(plot, report.subject).items()}
     except ImportError as error:
         warn(no_pictures(error))
     contents: dict[str, str | bytes] = {}
@@ -68,8 +69,8 @@ def markdown(report: Report, images: Collection[str] = ()) -> str:
     return "\n\n".join(_blocks(report, 1, images)) + "\n"
 
 
-def png(plot: Plot, subject: str = "") -> bytes:
-    """Return the plot as a PNG file.
+def drawn(plot: Plot, subject: str = "") -> dict[str, bytes]:
+    """Return the plot as files, `png` and `svg`.
 
     Args:
         plot: What to draw.
@@ -80,6 +81,7 @@ def png(plot: Plot, subject: str = "") -> bytes:
     """
     import io
 
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
@@ -89,12 +91,16 @@ def png(plot: Plot, subject: str = "") -> bytes:
     figure = Figure()
     plot.draw(figure)
     FigureCanvasAgg(figure)
-    data = io.BytesIO()
     width, height = figure.get_size_inches()
     room = Bbox([[0, 0], [width, height + draw_subject(figure, subject)]]) if subject else None
-    # Without the version of matplotlib in the file, equal pictures are equal bytes.
-    figure.savefig(data, format="png", dpi=150, metadata={"Software": None}, bbox_inches=room)
-    return data.getvalue()
+    files = {}
+    # Without versions, dates and random names in the files, equal pictures are equal bytes.
+    for kind, unsaid in {"png": {"Software": None}, "svg": {"Creator": None, "Date": None}}.items():
+        data = io.BytesIO()
+        with rc_context({"svg.hashsalt": plot.name, "svg.fonttype": "none"}):
+            figure.savefig(data, format=kind, dpi=150, metadata=unsaid, bbox_inches=room)
+        files[kind] = data.getvalue()
+    return files
 
 
 def _blocks(section: Section, level: int, images: Collection[str]) -> Iterator[str]:

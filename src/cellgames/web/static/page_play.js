@@ -167,8 +167,7 @@
         files.length && el("optgroup", { label: "listed by this page" },
           files.map((agent) => el("option", { value: agent.name }, app.shortened(agent.name)))));
       const number = numberInput(64, 1, 5000);
-      number.setAttribute("aria-label", "Playouts a move");
-      number.title = "Playouts a move";
+      for (const named of ["aria-label", "title"]) number.setAttribute(named, "Playouts a move");
       const about = el("p", { class: "hint" });
       const follow = () => {
         const level = levels.find((one) => select.value === `level:${one.name}`);
@@ -177,7 +176,8 @@
         if (agent && agent.number !== null) number.value = agent.number;
         if (level) number.hidden = true;
         if (!number.hidden) limit(agent.name, number);
-        about.textContent = agent ? (level ? `${level.agent}: ${agent.summary}. ${measured(level)}` : agent.summary) : "";
+        const told = agent && agent.summary.replace(/\bN\b/, level ? level.agent.split(":")[1] : "so many");
+        about.textContent = agent ? (level ? `${level.agent}: ${told}. ${measured(level)}` : told) : "";
       };
       select.addEventListener("change", follow);
       select.value = [before && before.name, levels.length ? `level:${levels[Math.min(1, levels.length - 1)].name}` : "", "greedy",
