@@ -117,7 +117,8 @@ def test_all_plots_of_a_section_can_be_drawn() -> None:
     assert len(set(names)) == len(names) == 5  # nobody who won answered a stone on a square
     for plot in (found.plots[0], found.plots[-1]):
         files = drawn(plot)
-        assert files["png"].startswith(b"\x89PNG") and b"<svg" in files["svg"]
+        assert files["png"].startswith(b"\x89PNG")
+        assert b"<svg" in files["svg"]
         assert files == drawn(plot)
 
 
