@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     )
     from .stats.comparisons import PairResult as PairResult
     from .stats.payoffs import Cycle as Cycle, cycles as cycles
-    from .stats.deviation import DeviationRatings as DeviationRatings, deviation_ratings as deviation_ratings
     from .stats.payoffs import (
         NashAverage as NashAverage,
         Payoffs as Payoffs,

@@ -31,7 +31,6 @@ import numpy as np
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Setting, Source, Store
 from cellgames.arena.stats.alike import Alike, alike
-from cellgames.arena.stats.deviation import DeviationRatings, deviation_ratings
 from cellgames.arena.stats.payoffs import Cycle, NashAverage, Payoffs, nash
 from cellgames.arena.stats.tables import Standing, Tables, make_tables
 from cellgames.envs import registry
@@ -101,12 +100,10 @@ class Leaderboard:
     @cached_property
     def nash(self) -> NashAverage | None:
         """Nash averaging of the payoffs, without bounds; None without SciPy."""
-        return _if_installed(lambda: nash(self.payoffs, draws=0))
-
-    @cached_property
-    def deviation(self) -> DeviationRatings | None:
-        """Deviation ratings of the payoffs, without bounds; None without SciPy."""
-        return _if_installed(lambda: deviation_ratings(self.payoffs, draws=0))
+        try:
+            return nash(self.payoffs, draws=0)
+        except ImportError:
+            return None
 
     @property
     def cycles(self) -> tuple[Cycle, ...]:
@@ -134,8 +131,6 @@ class Leaderboard:
                 Column("nash", lambda line: float(shares[place(line)]), "Nash %", "%"),
                 Column("nash_rating", lambda line: float(average.rating[place(line)])),
             ]
-        if (rated := self.deviation) is not None:
-            more.append(Column("deviation_rating", lambda line: float(rated.rating[place(line)]), "deviation", "+.3f"))
         return rating_columns(self.tables, side_columns(self.tables), more)
 
     def to_data(self) -> dict[str, Any]:
@@ -289,13 +284,6 @@ def _anchor(anchor: str | None, records: Sequence[tuple[Record, int]]) -> tuple[
     elif anchor is not None and not known:
         said.append(f"{anchor} has not played here, so the mean of all is 0: not to be compared with other tables.")
     return (known[0] if known else None), said
-
-
-def _if_installed(make: Callable[[], T]) -> T | None:
-    try:
-        return make()
-    except ImportError:
-        return None
 
 
 def title(game: str, parameters: Mapping[str, Any]) -> str:

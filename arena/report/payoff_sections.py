@@ -1,4 +1,4 @@
-"""Sections on the payoff matrix: Nash averaging, deviation ratings, and rings of agents."""
+"""Sections on the payoff matrix: Nash averaging, and rings of agents."""
 
 from __future__ import annotations
 
@@ -7,23 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from cellgames.arena.stats.deviation import DeviationRatings
 from cellgames.arena.stats.payoffs import Cycle, FloatArray, NashAverage, Payoffs
-from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
-from cellgames.utils.report.model import Part, Section, Table
+from cellgames.utils.report.columns import Column, people_table, row_data
+from cellgames.utils.report.model import Part, Section
 from cellgames.utils.report.text import escape, rounded
 
 _SHOWN = 8  # rings in the text
 
-_DEVIATION = (
-    "*Deviation ratings*: the gain of whoever sends this agent where a coarse correlated equilibrium chooses for all, "
-    "the equilibrium that minimises the largest gain, then the next. They are 0 at most, and copies of an agent change "
-    "nothing. Here two players choose, and the payoff is the score above or below one half."
-)
-
 
 def payoff_section(payoffs: Payoffs) -> Section:
-    """Return Nash averaging, deviation ratings (both with SciPy) and cycles in short, for the report of a run."""
+    """Return Nash averaging (with SciPy) and cycles in short, for the report of a run."""
     average, missing = _solved(payoffs)
     parts: list[Part] = []
     if average is None:
@@ -31,46 +24,12 @@ def payoff_section(payoffs: Payoffs) -> Section:
     else:
         rows = [k for k in _by_share(average) if not np.isnan(average.rating[k])]
         parts += [*_nash_text(payoffs, average), people_table(_nash_columns(average, payoffs.level), rows)]
-    if (rated := _deviation_or_none(payoffs)) is not None:
-        order = sorted(np.flatnonzero(~np.isnan(rated.rating)), key=lambda k: (-round(float(rated.rating[k]), 6), k))
-        parts += [_DEVIATION, people_table(_deviation_columns(rated, payoffs.level), list(map(int, order)))]
     parts += _cycles_text(payoffs)
-    return Section("Nash averaging, deviation ratings and cycles", parts)
-
-
-def _deviation_columns(found: DeviationRatings, level: float = 0.95) -> list[Column[int]]:
-    """Return the columns of deviation ratings, whose rows are places of agents."""
-
-    def bounds(k: int) -> tuple[float, float]:
-        return float(found.low[k]), float(found.high[k])
-
-    return [
-        Column("agent", lambda k: found.agents[k], "agent"),
-        Column("players", lambda k: found.players),
-        Column("rating", lambda k: float(found.rating[k]), "deviation rating", "+.3f", ".6f"),
-        Column("", bounds, f"{100 * level:.0f} % interval", "+.3f"),
-        Column("low", lambda k: float(found.low[k]), kept=".6f"),
-        Column("high", lambda k: float(found.high[k]), kept=".6f"),
-    ]
-
-
-def _deviation_or_none(payoffs: Payoffs) -> DeviationRatings | None:
-    """Return the deviation ratings of payoffs, None without SciPy."""
-    try:
-        return payoffs.deviation
-    except ImportError:
-        return None
-
-
-def deviation_csv(payoffs: Payoffs) -> Table | None:
-    """Return the content of deviation_ratings.csv, None without SciPy."""
-    if (rated := _deviation_or_none(payoffs)) is None:
-        return None
-    return csv_table("deviation_ratings", _deviation_columns(rated), range(len(rated.agents)))
+    return Section("Nash averaging and cycles", parts)
 
 
 def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
-    """Return Nash averaging and deviation ratings, None without SciPy, and cycles as JSON."""
+    """Return Nash averaging, None without SciPy, and cycles as JSON."""
     average, _ = _solved(payoffs)
     found: dict[str, Any] = {"nash": None}
     if average is not None:
@@ -79,10 +38,7 @@ def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
             "nash": [row_data(columns, k) for k in range(len(average.agents))],
             "left_out": list(average.left_out),
         }
-    if (rated := _deviation_or_none(payoffs)) is None:
-        return {**found, "deviation": None, "cycles": cycles_data(payoffs.rings)}
-    deviation = [row_data(_deviation_columns(rated), k) for k in range(len(rated.agents))]
-    return {**found, "deviation": deviation, "cycles": cycles_data(payoffs.rings)}
+    return {**found, "cycles": cycles_data(payoffs.rings)}
 
 
 def _nash_columns(average: NashAverage, level: float) -> list[Column[int]]:

@@ -17,7 +17,7 @@ from cellgames.utils.report.columns import Column, csv_table, people_table
 from cellgames.utils.report.model import Part, Plot, Report, Section, Table
 from cellgames.utils.report.text import escape
 
-from .payoff_sections import deviation_csv, payoff_data, payoff_section
+from .payoff_sections import payoff_data, payoff_section
 from .rating_tables import (
     AHEAD,
     SCORES,
@@ -36,10 +36,10 @@ from .rating_tables import (
 )
 
 REPORT_FILES = (
-    *("ratings.json", "ratings.csv", "cross_table.csv", "pairs.csv", "deviation_ratings.csv", "seats.csv", "order.csv"),
-    *("report.md", "ratings.png", "ratings.svg", "cross_table.png", "cross_table.svg", "cycles.png"),
+    *("ratings.json", "ratings.csv", "cross_table.csv", "pairs.csv", "seats.csv", "order.csv", "report.md"),
+    *("ratings.png", "ratings.svg", "cross_table.png", "cross_table.svg"),
 )
-"""Files that the report of a run may have; cycles.png is of earlier versions."""
+"""Files that the report of a run may have."""
 
 
 def run_report(
@@ -118,12 +118,10 @@ def sections(
 
 def tables_of(tables: Tables, players: Sequence[str], columns: Sequence[Column[Standing]]) -> list[Table]:
     """Return the contents of the CSV files; ratings have these columns."""
-    deviation = deviation_csv(tables.payoffs)
     return [
         csv_table("ratings", columns, tables.standings),
         csv_table("cross_table", cross_columns(tables), tables.agents),
         *([] if tables.by_score else [csv_table("pairs", pair_columns(), pairs_met(tables))]),
-        *([] if deviation is None else [deviation]),
         _seats_csv(tables, players),
     ]
 

@@ -24,7 +24,6 @@ from cellgames.utils.errors import InputError, check_level
 from cellgames.utils.statistics import percentile_interval, student_t
 
 from .comparisons import PairResult, comparisons
-from .deviation import DeviationRatings, deviation_ratings
 from .equilibrium import equilibrium
 from .ratings import tally_results
 
@@ -103,11 +102,6 @@ class Payoffs:
     def average(self) -> NashAverage:
         """Result of `nash`; raises an `ImportError` without SciPy."""
         return nash(self)
-
-    @cached_property
-    def deviation(self) -> DeviationRatings:
-        """Result of `deviation.deviation_ratings`; raises an `ImportError` without SciPy."""
-        return deviation_ratings(self)
 
     @cached_property
     def rings(self) -> tuple[Cycle, ...]:

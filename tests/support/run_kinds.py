@@ -32,8 +32,7 @@ LADDER = Path(__file__).with_name("ladder_of_three")
 
 def without_pictures(patch: pytest.MonkeyPatch) -> None:
     """Draw nothing, and few samples for bounds in reports, as `conftest` has it; both save time."""
-    for module, name in ((payoffs, "nash"), (payoffs, "deviation_ratings")):
-        patch.setattr(module, name, partial(getattr(module, name), draws=10))
+    patch.setattr(payoffs, "nash", partial(payoffs.nash, draws=10))
     block_extras(partial(patch.setitem, sys.modules))
     block_plots(patch)
 

@@ -38,7 +38,7 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
     written = {"run.json", "games.jsonl", "top_game.gif", *REPORT_FILES}
-    assert set(content(complete)) == written - {"cycles.png", "order.csv"}
+    assert set(content(complete)) == written - {"order.csv"}
     records, torn = read_records(complete / "games.jsonl")
     assert torn == ""
     assert len(records) == 36

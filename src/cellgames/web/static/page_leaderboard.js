@@ -11,8 +11,6 @@
   const SHOWN = {
     score: "", mean_place: "",
     nash: "how often the agent plays in a mixture of agents that no agent beats; 0 % for agents that others make superfluous",
-    deviation_rating: "what a player gains who sends this agent although an equilibrium chooses for both; at most 0, "
-      + "and copies of an agent change nothing",
     games: "", seats: "",
   };
 
