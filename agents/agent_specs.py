@@ -130,11 +130,6 @@ AGENTS: dict[str, AgentSpec] = {
             True,
         ),
         AgentSpec(
-            "amaf:N",
-            "N random playouts a move, each of which values all its actions",
-            f"{_HERE}.playouts.playout_agents:AmafAgent",
-        ),
-        AgentSpec(
             "mcts:N",
             "tree search, N simulations a move with random playouts (UCT; regret matching where all act at once)",
             f"{_HERE}.search.search_agent:mcts",

@@ -1,26 +1,27 @@
-"""`rollout:N`, flat Monte Carlo with sequential halving, and `amaf:N`, which values all actions of a playout.
+"""`rollout:N`, flat Monte Carlo with sequential halving.
 
-Both play games in turns with perfect information, `rollout:N` also simultaneous ones with a determinization.
+It plays games in turns with perfect information, and simultaneous ones with a determinization.
 
 Letters: `L` games to move in, `C` candidate actions (arms), `X` playouts, `N` playouts a game, `A` actions.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
+from typing_extensions import override
 
+from cellgames.agents.base import GameAgent, refuse
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 from cellgames.utils.errors import check_at_least
 
-from .playouts import MAX_BATCH, PlayoutAgent, affordable, at_once, best_arm, finish, lots
+from .playouts import affordable, at_once, best_arm, finish, lots
+from .random_agent import has_compound_turns
 
 
-class RolloutAgent(PlayoutAgent):
+class RolloutAgent(GameAgent):
     """An agent that plays the action that does best in random playouts.
 
     `playouts` in all are spent on each move. Candidates are drawn at random from the legal actions. Their number is the
@@ -33,13 +34,19 @@ class RolloutAgent(PlayoutAgent):
     Where all act at once, the others' next actions are random like all later ones.
     """
 
-    determinizes: ClassVar[bool] = True
     memoryless = True
 
     def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
         check_at_least(1, playouts=playouts, candidates=candidates)
-        super().__init__(name if name is not None else f"rollout:{playouts}", playouts)
-        self.candidates = affordable(playouts, candidates)
+        super().__init__(name if name is not None else f"rollout:{playouts}")
+        self.playouts, self.candidates = playouts, affordable(playouts, candidates)
+
+    @override
+    def check_game(self, game: Game) -> None:
+        obstacles = list(game.info.search_obstacles)
+        if game.info.perfect_information or plugin_of(game).search.get("determinize") is not None:
+            obstacles = ["an action has several components"] * (len(game.info.action_nvec) > 1)
+        refuse(self, game, obstacles + ["random actions make no turns"] * has_compound_turns(game))
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each row, int64 [L]."""
@@ -71,7 +78,7 @@ class RolloutAgent(PlayoutAgent):
         game = self.game
         sums = torch.zeros(actions.numel(), device=state.device, dtype=torch.float32)
         arms = torch.arange(len(sums), device=state.device).repeat_interleave(pulls.flatten())  # [X]
-        for some in torch.split(arms, min(MAX_BATCH, at_once(game))):
+        for some in torch.split(arms, at_once(game)):
             rows = some // actions.shape[1]
             games, seat, chosen = state[rows], seats[rows, None], actions.flatten()[some]
             if game.info.simultaneous:
@@ -80,57 +87,3 @@ class RolloutAgent(PlayoutAgent):
             outcome = finish(game, games, generator).gather(1, seat).squeeze(1)
             sums.index_add_(0, some, (outcome + 1).float() / 2)
         return sums.view_as(actions)
-
-
-class AmafAgent(PlayoutAgent):
-    """An agent that plays the action that matters most: the mover does better where it, not another, plays it.
-
-    From each position `playouts` random games are played. An action's value is the mover's mean result in
-    those in which the mover plays it at any time, less that in those in which somebody else does (Bruegmann,
-    "Monte Carlo Go", 1993; Bouzy and Helmstetter, "Monte-Carlo Go developments", 2003). So one playout says
-    something about every cell, which suits games in which a cell is worth much the same whenever it is taken,
-    connection games above all. Ties are broken by the generator.
-    """
-
-    def __init__(self, playouts: int, *, name: str | None = None) -> None:
-        check_at_least(1, playouts=playouts)
-        super().__init__(name if name is not None else f"amaf:{playouts}", playouts)
-
-    def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose one action in each game, int64 [L]."""
-        game = self.game
-        mask = game.legal_actions(state)
-        # [2, L * A] for the mover's own playouts and the others'.
-        value, seen = torch.zeros((2, 2, mask.numel()), device=state.device, dtype=torch.float32)
-        rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
-        for some in torch.split(rows, MAX_BATCH):
-            self._sample(game, state, some, mask.shape[1], value, seen, generator)
-        # One win in two is taken for granted, so that an action never seen has the value 1/2.
-        own, others = ((value + 0.5) / (seen + 1)).view(2, *mask.shape)
-        worth = (own - others).masked_fill(~mask, -2)
-        return lots(mask, generator).masked_fill(worth < worth.amax(1, keepdim=True), -1).argmax(1)
-
-    @staticmethod
-    def _sample(
-        game: Game,
-        state: State,
-        rows: Tensor,
-        width: int,
-        value: Tensor,
-        seen: Tensor,
-        generator: torch.Generator,
-    ) -> None:
-        """Run one playout from each game of `rows` [X], added to value and seen [2, L * A]."""
-        games = state[rows]
-        mover = games.current_player
-        played = torch.zeros((2, len(rows), width), dtype=torch.bool, device=state.device)
-
-        def record(places: Tensor, players: Tensor, actions: Tensor) -> None:
-            played[(players != mover[places]).long(), places, actions] = True
-
-        outcome = finish(game, games, generator, record).gather(1, mover[:, None])
-        result = (outcome + 1).float() / 2
-        # Exact in float32, whatever the order of the sums: halves of whole numbers.
-        for side, marks in enumerate(played.float()):
-            seen[side].view(-1, width).index_add_(0, rows, marks)
-            value[side].view(-1, width).index_add_(0, rows, marks * result)

@@ -10,19 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import ClassVar
 
 import torch
 from torch import Tensor
-from typing_extensions import override
 
-from cellgames.agents.base import GameAgent, draw_seeds, refuse
+from cellgames.agents.base import draw_seeds
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
-
-from .random_agent import has_compound_turns
 
 
 def best_arm(
@@ -102,31 +98,22 @@ def at_once(game: Game) -> int:
     return min(MAX_BATCH, max(1, _CELLS // cells))
 
 
-def finish(
-    game: Game,
-    state: State,
-    generator: torch.Generator,
-    on_actions: Callable[[Tensor, Tensor, Tensor], None] | None = None,
-) -> Tensor:
+def finish(game: Game, state: State, generator: torch.Generator) -> Tensor:
     """Play all games to their end, uniformly at random; finished ones are dropped and cost nothing.
 
-    Where a game knows how that ends without playing (`Game.random_outcome`), and nobody looks on, it is asked. In games
-    of chance each gets dice of its own. In games in turns, `on_actions` is called each turn with playouts int64 [R]
-    (places in `state`), the players who act, [R], and their actions, [R].
+    Where a game knows how that ends without playing (`Game.random_outcome`), it is asked. In games of chance each gets
+    dice of its own.
 
     Returns:
         int8 [X, P], `Game.outcome`.
     """
-    if on_actions is None and (known := game.random_outcome(state, generator)) is not None:
+    if (known := game.random_outcome(state, generator)) is not None:
         return known
     if game.info.stochastic:
         state = state.replace(seed=draw_seeds(len(state), generator, state.device))
 
     def turn(state: State, places: Tensor) -> State:
         actions = game.random_actions(state, generator)
-        if on_actions is not None:
-            acting = (~state.done).nonzero().squeeze(1)
-            on_actions(places[acting], state.current_player[acting], actions[acting])
         after: State = game.step(state, actions, checked=False)
         return after
 
@@ -158,26 +145,3 @@ def outcomes(game: Game, state: State, generator: torch.Generator) -> Tensor:
     """
     found: Tensor = resolve(plugin_of(game).search.get("playout") or finish)(game, state, generator)
     return found
-
-
-class PlayoutAgent(GameAgent):
-    """The base class of agents that play out positions at random.
-
-    They play games in turns with perfect information and plain actions; those that determinize, also simultaneous games
-    with perfect information or a determinization.
-    """
-
-    determinizes: ClassVar[bool] = False
-    """True if it can start from states that `GamePlugin.search` makes of observations."""
-
-    def __init__(self, name: str, playouts: int) -> None:
-        super().__init__(name)
-        self.playouts = playouts
-
-    @override
-    def check_game(self, game: Game) -> None:
-        obstacles = list(game.info.search_obstacles)
-        known = game.info.perfect_information or plugin_of(game).search.get("determinize") is not None
-        if self.determinizes and known:
-            obstacles = ["an action has several components"] * (len(game.info.action_nvec) > 1)
-        refuse(self, game, obstacles + ["random actions make no turns"] * has_compound_turns(game))

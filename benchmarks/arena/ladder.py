@@ -46,7 +46,7 @@ class Setting:
 SETTINGS = {
     "torus-small-v0": Setting(
         "random rollout:4 rollout:8 rollout:12 rollout:16 rollout:24 rollout:32 rollout:40 rollout:48 rollout:64 "
-        "rollout:80 rollout:96 mixed:0.6:greedy mixed:0.55:greedy mixed:0.5:greedy mixed:0.4:greedy greedy amaf:64 "
+        "rollout:80 rollout:96 mixed:0.6:greedy mixed:0.55:greedy mixed:0.5:greedy mixed:0.4:greedy greedy "
         "mcts:4 mcts:8 mcts:12 mcts:32 mcts:64 mcts:100 mcts:200 mcts:400 mixed:0.2:trained mixed:0.1:trained "
         "mixed:0.05:trained mixed:0.02:trained trained"
     ),
@@ -60,12 +60,12 @@ SETTINGS = {
     "hex-small-v0": Setting(
         "random rollout:2 rollout:4 rollout:8 rollout:16 rollout:32 rollout:64 rollout:128 mixed:0.7:greedy "
         "mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.3:greedy mixed:0.2:greedy mixed:0.1:greedy greedy "
-        "amaf:64 mixed:0.3:trained mixed:0.2:trained mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
+        "mixed:0.3:trained mixed:0.2:trained mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
         games=40,
     ),
     "y-small-v0": Setting(
         "random rollout:4 rollout:8 rollout:16 rollout:24 rollout:32 rollout:64 rollout:128 mixed:0.5:greedy "
-        "mixed:0.3:greedy mixed:0.2:greedy greedy amaf:64 mixed:0.4:trained mixed:0.3:trained mixed:0.2:trained "
+        "mixed:0.3:greedy mixed:0.2:greedy greedy  mixed:0.4:trained mixed:0.3:trained mixed:0.2:trained "
         "mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
         games=40,
     ),

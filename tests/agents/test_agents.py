@@ -240,7 +240,7 @@ def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
         ("rollout", "a number of playouts a move for N, such as rollout:64, got nothing"),
         ("rollout:", "got ''"),
         ("rollout:0", "got '0'"),
-        ("amaf:many", "got 'many'"),
+        ("rollout:many", "got 'many'"),
         ("random:3", "'random': expected nothing after its name, got '3'"),
         ("no_such_bots:Bot", "there is no module 'no_such_bots'"),
         ("no_such.bots:Bot", "there is no module 'no_such'"),
@@ -256,7 +256,7 @@ def test_a_bad_spec_is_explained(spec: str, message: str) -> None:
         load(spec)
 
 
-@pytest.mark.parametrize("spec", ["greedy", "rollout:4", "amaf:4"])
+@pytest.mark.parametrize("spec", ["greedy", "rollout:4"])
 def test_agents_refuse_games_they_cannot_play_when_loaded_and_when_started(spec: str) -> None:
     game = Sealed()
     with pytest.raises(ValueError, match=f"'{spec}'.*toy-sealed-v0"):

@@ -134,7 +134,6 @@ def test_greedys_action_depends_on_its_row_alone(name: str, monkeypatch: pytest.
         ("greedy", "random", cellgames.make("torus-v0", size=4), 120, 0.96),
         ("greedy", "random", cellgames.make("torus-v0", size=5), 120, 0.96),
         ("rollout:64", "random", cellgames.make("torus-v0", size=4), 60, 0.85),
-        ("amaf:32", "rollout:32", cellgames.make("torus-v0", size=4), 60, 0.85),
         ("greedy", "random", cellgames.make("hex-small-v0"), 40, 0.94),
         ("greedy", "random", cellgames.make("y-small-v0"), 40, 0.94),
         ("greedy", "random", cellgames.make("cloth-of-gold-small-v0"), 8, 0.74),

@@ -162,5 +162,3 @@ def test_only_games_with_a_determinization_are_rolled_out_when_all_act_at_once()
     assert all(cellgames.make(plugin.id).info.simultaneous for plugin in having)
     with refused("agent 'rollout:4'", "toy-sealed-v0"):
         load("rollout:4", Sealed())
-    with refused("agent 'amaf:4'", "toroidal-cup-v0"):
-        load("amaf:4", RANDYS)

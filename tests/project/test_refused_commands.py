@@ -22,7 +22,6 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("season", "the following arguments are required: GAME"),
         ("season nope --teams 3 --param rows=1", "got 'nope'"),
         ("free-for-all torus-v0 --agents random greedy --games 0", "games: expected a whole number"),
-        ("free-for-all toroidal-cup-small-v0 --agents random amaf:8", "expected a game with perfect information"),
     ),
     "play torus-v0": (
         ("--sede 3", "unrecognized arguments: --sede 3"),

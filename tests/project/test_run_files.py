@@ -38,7 +38,7 @@ COMMANDS = {
     "alphazero": f"{_TRAIN} --quiet --algo alphazero --num-simulations 4",
     "turns": "train cloth-of-gold-small-v0 --algo turn-values --total-steps 20 --channels 4 --layers 1 --eval-games 2 "
     "--eval-opponents random --device cpu --threads 1 --num-envs 4 --quiet",
-    "evaluate": "evaluate torus-v0 --size 3 --agents random greedy amaf:4 --games 8 --store STORE --quiet",
+    "evaluate": "evaluate torus-v0 --size 3 --agents random greedy rollout:4 --games 8 --store STORE --quiet",
     "many": "evaluate grid-adaptation-small-v0 --agents random greedy --games 4 --store STORE --quiet",
     "robin": "round-robin torus-v0 --size 3 --agents random greedy --games 8 --store STORE --quiet",
     "free": "free-for-all grid-adaptation-small-v0 --agents random greedy --games 4 --store STORE --quiet",
@@ -158,7 +158,7 @@ def test_the_page_has_every_file_and_column_that_runs_write(runs: tuple[Path, Pa
             found: set[str] = set()
             if path.suffix == ".csv":
                 with path.open(encoding="utf-8", newline="") as file:
-                    found = {path.name, *next(csv.reader(file))} - {"random", "greedy", "amaf:4"}
+                    found = {path.name, *next(csv.reader(file))} - {"random", "greedy", "rollout:4"}
             elif path.suffix == ".json" and path.name not in ("ratings.json", "run.json"):
                 found = {path.name, *fields(json.loads(path.read_text(encoding="utf-8")))}
             missing |= {(path.name, name) for name in found if not named(name)}

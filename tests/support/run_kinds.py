@@ -39,7 +39,7 @@ def without_pictures(patch: pytest.MonkeyPatch) -> None:
 
 def robin(out: Path, **options: Any) -> object:
     given = {"games": 8, "chunk": 2, "gif": False, **options}
-    return round_robin(GAME, ["random", "greedy", "amaf:4"], RoundRobinOptions(**given), out=out)
+    return round_robin(GAME, ["random", "greedy", "rollout:4"], RoundRobinOptions(**given), out=out)
 
 
 def certain(out: Path, **options: Any) -> object:
@@ -50,12 +50,12 @@ def certain(out: Path, **options: Any) -> object:
 
 def many(out: Path, **options: Any) -> object:
     given = {"games": 9, "chunk": 2, **options}
-    return free_for_all(GAME, ["random", "greedy", "amaf:4"], FreeForAllOptions(**given), out=out)
+    return free_for_all(GAME, ["random", "greedy", "rollout:4"], FreeForAllOptions(**given), out=out)
 
 
 def ladder(out: Path, **options: Any) -> object:
     given = {"games": 24, "chunk": 2, "within": 1.0, "rungs": str(LADDER), **options}
-    return climb(GAME, ["amaf:4"], LadderOptions(**given), out=out)
+    return climb(GAME, ["rollout:4"], LadderOptions(**given), out=out)
 
 
 def season(out: Path, **options: Any) -> object:

@@ -107,14 +107,14 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
 
 
 def test_an_evaluation_is_a_match_against_each(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "evaluate torus-v0 --size 3 --agents greedy random amaf:4 --games 20 --seed 4 --out table --quiet"
+    words = "evaluate torus-v0 --size 3 --agents greedy random rollout:4 --games 20 --seed 4 --out table --quiet"
     assert main(words.split()) == 0
     shown = capsys.readouterr().out
     data = json.loads(Path("table/evaluation.json").read_text())
     assert (data["agent"], data["game"], data["parameters"], data["games"]) == ("greedy", "torus-v0", {"size": 3}, 20)
     assert data["command"] == f"cellgames {words}".replace("--out table ", "")  # the same in any folder
     game = cellgames.make("torus-v0", size=3)
-    for row, other in zip(data["rows"], ("random", "amaf:4"), strict=True):
+    for row, other in zip(data["rows"], ("random", "rollout:4"), strict=True):
         played = match(game, "greedy", other, MatchOptions(games=20, seed=4))
         assert (row["against"], row["score"], row["wins"], row["losses"]) == (
             *(other, played.score),

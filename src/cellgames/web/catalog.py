@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MOST_PLAYOUTS = 5000
 """Most playouts of an agent; more would keep a thread busy for minutes a move."""
 
-_TRIED = {"rollout": 64, "amaf": 64, "mcts": 200, "gumbel": 32}  # agents that take a number, and one to offer
+_TRIED = {"rollout": 64, "mcts": 200, "gumbel": 32}  # agents that take a number, and one to offer
 
 OPEN_AGENTS = {
     name: entry for name, entry in AGENTS.items() if entry.takes not in ("AGENT", "COMMAND", "MODEL", "FOLDER")
