@@ -131,8 +131,6 @@ class PPOArguments(PolicyArguments):
 
     algorithm: ClassVar[str] = "ppo"
 
-    mixed_precision: bool = option(False, "use bfloat16 in the network while it learns, where possible; for GPUs")
-
 
 @dataclass(frozen=True, kw_only=True)
 class AlphaZeroArguments(Arguments):
@@ -148,7 +146,6 @@ class AlphaZeroArguments(Arguments):
     checkpoint_every: int = redefault(Arguments, "checkpoint_every", 20)
 
     vf_coef: float = option(0.5, "weight of the value loss", low=0)
-    mixed_precision: bool = option(False, "use bfloat16 in the network while it learns, where possible; for GPUs")
     num_simulations: int = option(16, "simulations of the search for each move", low=2)
     max_num_considered_actions: int = option(8, "moves that a search considers at its root, at most", low=2)
     value_scale: float = option(1.0, "weight of results in a search, beside the policy (c_scale)", above=0)
@@ -190,7 +187,6 @@ class PlacementArguments(Arguments):
 
     placements: int = option(24, "placements that are tried in place of each one that was played", low=1)
     generations: int = option(0, "generations of Life after which a lead counts; 0 plays games to their end", low=0)
-    later_shapes: bool = option(True, "let Life run with all later shapes on the board; else right after the placement")
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
 
 

@@ -73,7 +73,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "train torus-v0": (
         ("--algo dqn", "argument --algo: invalid choice: 'dqn'"),
-        ("--mixed-precision --algo maskable-ppo", "--mixed-precision is not an option of maskable-ppo"),
+        ("--random-plies 2 --algo maskable-ppo", "--random-plies is not an option of maskable-ppo"),
         ("--opponents nobody", "got 'nobody'"),
         ("--eval-opponents nobody", "got 'nobody'"),
         ("--device abacus", "device: expected auto, cpu, cuda or cuda:N, got 'abacus'"),

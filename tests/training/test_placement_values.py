@@ -39,13 +39,10 @@ def learner_of(game: ToroidalCup, folder: Path, **changes: Any) -> PlacementLear
     return learner
 
 
-@pytest.mark.parametrize("later_shapes", [True, False])
 @pytest.mark.parametrize("game", [SMALL, MIXED, THREE], ids=["small", "mixed", "three"])
-def test_targets_are_the_ends_of_the_games_with_one_placement_replaced(
-    game: ToroidalCup, later_shapes: bool, tmp_path: Path
-) -> None:
+def test_targets_are_the_ends_of_the_games_with_one_placement_replaced(game: ToroidalCup, tmp_path: Path) -> None:
     """Replayed by the rules alone, step by step; where the game refuses a later placement the weight is 0."""
-    learner = learner_of(game, tmp_path, num_envs=4, later_shapes=later_shapes)
+    learner = learner_of(game, tmp_path, num_envs=4)
     steps = learner._play()
     band = torch.arange(game.teams)[:, None] * game.lattice.band
     counted = 0
@@ -60,7 +57,7 @@ def test_targets_are_the_ends_of_the_games_with_one_placement_replaced(
                 board = torch.zeros(game.rows * game.cols, dtype=torch.int8)
                 own = torch.zeros_like(board, dtype=torch.bool)
                 overlap = False
-                for place, step in enumerate(steps if later_shapes else steps[: number + 1]):
+                for place, step in enumerate(steps):
                     for team in range(game.teams):
                         cells = step.cells[env_id, team]
                         if (place, team) == (number, seat):

@@ -116,8 +116,8 @@ class AlphaZeroLearner(Learner):
     def _lesson(self, game: Game, arguments: AlphaZeroArguments, network: Network) -> _Lesson:
         opponents = Opponents(game, parse_mix(arguments.opponents), self.pool, self.device)
         improver = improver_of(game)(game, network, _effort(arguments))
-        more: dict[str, Any] = {name: getattr(arguments, name) for name in ("random_plies", "mixed_precision")}
-        play = SearchPlay(game, network, opponents, arguments.num_envs, self.device, improver, **more)
+        envs, plies = arguments.num_envs, arguments.random_plies
+        play = SearchPlay(game, network, opponents, envs, self.device, improver, random_plies=plies)
         return _Lesson(game, improver, play, Replay(improver, arguments.buffer_size, self.device))
 
     @override
@@ -175,8 +175,7 @@ class AlphaZeroLearner(Learner):
     def _losses(self, lesson: _Lesson, positions: Positions) -> tuple[Tensor, Tensor]:
         """Return the loss and the first four of `METRICS`, float [4]."""
         observation, mask, policy, target, actions = positions
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.arguments.mixed_precision):
-            logs, value = lesson.improver.log_probs_and_value(observation, mask, actions)
+        logs, value = lesson.improver.log_probs_and_value(observation, mask, actions)
         policy_loss = -(policy * logs).sum(1).mean()
         value_loss = functional.mse_loss(value.float(), target)
         entropy = -torch.xlogy(policy, policy).sum(1).mean()

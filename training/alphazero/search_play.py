@@ -139,9 +139,8 @@ class SearchPlay(SelfPlay):
         improver: Improver,
         *,
         random_plies: int = 0,
-        mixed_precision: bool = False,
     ) -> None:
-        super().__init__(game, network, opponents, num_envs, device, mixed_precision=mixed_precision)
+        super().__init__(game, network, opponents, num_envs, device)
         self.improver, self.random_plies = improver, random_plies
 
     @override
@@ -189,8 +188,7 @@ class SearchPlay(SelfPlay):
         shape = improver.inputs.shape if improver.inputs != info.observation else (0,)
         inputs = torch.zeros((len(mask), *shape), device=self.device, dtype=improver.inputs.dtype)
         if len(rows):
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision):
-                found = improver.improve(self._rows(state, observation, mask, rows), self.generator)
+            found = improver.improve(self._rows(state, observation, mask, rows), self.generator)
             policy[rows], action[rows], value[rows] = found.policy, found.action, found.value
             if found.actions is not None:
                 actions[rows] = found.actions

@@ -188,7 +188,6 @@ class PlacementLearner(Learner):
         cells = self._cells(stamp[:, None].expand_as(actions), actions, seat * game.lattice.band)  # [X, C, N]
         nothing = torch.zeros_like(cells[:, 0])
         earlier, later = nothing, nothing
-        steps = steps if self.arguments.later_shapes else steps[: number + 1]
         for other, one in enumerate(steps):
             if other < number:
                 earlier = earlier | one.cells[rows, seat]

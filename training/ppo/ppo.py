@@ -115,9 +115,7 @@ class PPO:
         self, observation: Tensor, mask: Tensor, action: Tensor, before: Tensor, advantage: Tensor, target: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return the loss and the first five of `Losses`, float [5]; `advantage` is normalized."""
-        device = self.play.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=self.play.mixed_precision):
-            choices, value = self.network.policy_and_value(observation, mask)
+        choices, value = self.network.policy_and_value(observation, mask)
         log_prob, entropy = choices.evaluate_actions(action)
         log_ratio = log_prob - before
         ratio = log_ratio.exp()
@@ -150,8 +148,8 @@ class PPOLearner(Learner):
         assert isinstance(arguments, PPOArguments)  # `ALGORITHMS` pairs them
         super().__init__(game, arguments, folder, device)
         self.sample = arguments.sample
-        opponents, mixed = Opponents(game, parse_mix(arguments.opponents), self.pool, device), arguments.mixed_precision
-        self.play = SelfPlay(game, self.network, opponents, arguments.num_envs, device, mixed_precision=mixed)
+        opponents = Opponents(game, parse_mix(arguments.opponents), self.pool, device)
+        self.play = SelfPlay(game, self.network, opponents, arguments.num_envs, device)
         names = [field.name for field in dataclasses.fields(Hyperparameters)]
         self.ppo = PPO(self.network, self.play, Hyperparameters(**{name: getattr(arguments, name) for name in names}))
         self.ppo.generator, self.optimizer = self.generator, self.ppo.optimizer

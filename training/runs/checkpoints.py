@@ -25,7 +25,7 @@ from cellgames.utils.version import __version__
 ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
 PROGRESS, CURVE, POOL, FAILURE = "progress.csv", ("curve.png", "curve.svg"), "pool", "failure.log"
 
-_FORMER = ("actors", "lag", "ray")  # settings that older runs have
+_FORMER = ("actors", "lag", "ray", "mixed_precision", "later_shapes")  # settings that older runs have
 FORMAT = 1
 """Format of a checkpoint; it grows when older ones can no longer be continued."""
 

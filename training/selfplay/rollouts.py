@@ -70,8 +70,7 @@ class SelfPlay:
     """Games in progress of a learner.
 
     In a game against an opponent the learner has one seat of a game for two, or half of the seats of a larger one,
-    drawn for each game. Others may change the network between rollouts; with `mixed_precision` it runs in bfloat16
-    where it may.
+    drawn for each game. Others may change the network between rollouts.
     """
 
     def __init__(
@@ -81,11 +80,8 @@ class SelfPlay:
         opponents: Opponents,
         num_envs: int,
         device: torch.device,
-        *,
-        mixed_precision: bool = False,
     ) -> None:
         self.game, self.network, self.opponents, self.num_envs, self.device = game, network, opponents, num_envs, device
-        self.mixed_precision = mixed_precision
 
     def restart(self, seed: int) -> None:
         """Start new games in all environments; all that follows depends on the seed and on the learner."""
@@ -165,8 +161,7 @@ class SelfPlay:
         self, state: State, observation: Tensor, mask: Tensor, learner_mask: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the learner's actions, their log-probabilities and the values, in its own rows (`learner_mask`)."""
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision):  # as when it learns
-            choices, value = self.network.policy_and_value(observation, mask)
+        choices, value = self.network.policy_and_value(observation, mask)
         return *choices.sample_with_log_prob(self.generator), value
 
     def _seen(self, state: State) -> tuple[Tensor, Tensor, Tensor]:
