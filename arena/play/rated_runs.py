@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -37,7 +38,6 @@ from cellgames.arena.records.store.store import AnyStore, feeding
 from cellgames.arena.report.run_report import REPORT_FILES, run_report
 from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Tables, make_tables
-from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
 from cellgames.runs.comparing import ANSWERS
 from cellgames.runs.run_folder import RunFolder, RunKind
@@ -116,7 +116,7 @@ def round_robin(
     store: AnyStore = None,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
-    workers: Workers | None = None,
+    workers: Executor | None = None,
 ) -> RoundRobin:
     """Play all pairs, keep the games and write the tables; see the module.
 
@@ -128,14 +128,14 @@ def round_robin(
         store: gets the games too, chunk by chunk (`store.Store`).
         progress: True to report on standard error.
         warn: gets a line for each thing left out, such as plots without matplotlib or a torn line.
-        workers: play the games, such as those of a cluster (`cellgames.cluster.RayWorkers`); None for this process.
+        workers: play the games, such as `runs.workers.processes(8)`; None for this process. The result is the same.
             The files are the same.
 
     Raises:
         RunError: the folder holds something else or another run, or another process uses it.
         RecordError: games.jsonl has a line that was written like this, and cannot be read.
         StoreError: the store is another kind of file, or cannot be created.
-        ClusterError: workers could not play a chunk; others that were under way are kept.
+        WorkerError: a worker ended while it played a chunk; finished chunks are kept.
         ValueError: options or agents that do not fit the game or each other.
     """
     options, folder = options or RoundRobinOptions(), Path(out).absolute()
@@ -189,7 +189,7 @@ def free_for_all(
     store: AnyStore = None,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
-    workers: Workers | None = None,
+    workers: Executor | None = None,
 ) -> FreeForAll:
     """Play games of any number of players, keep them and write the tables; see the module.
 

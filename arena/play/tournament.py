@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,8 +22,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.record_lines import RECORDS, Line, append, log_forfeits, read_sound
-from cellgames.cluster.workers import Workers
 from cellgames.runs.run_folder import START_OVER, RunError, RunFolder
+from cellgames.runs.workers import completed
 from cellgames.utils.files import write_atomic
 from cellgames.utils.progress import progress as show_progress
 
@@ -113,15 +114,9 @@ class Player(ABC, Generic[K, T]):
         return ()
 
 
-@dataclass(frozen=True)
-class BatchWork(Generic[K, T]):
-    """The common part of the batches of a run (`workers.Work`)."""
-
-    make: Callable[[], Player[K, T]]
-
-    def start(self) -> Callable[[Batch[K]], list[T]]:
-        """Make the player, which loads its agents."""
-        return self.make().play
+def playing(make: Callable[[], Player[K, T]]) -> Callable[[Batch[K]], list[T]]:
+    """Return the function of a new player that plays batches."""
+    return make().play
 
 
 def _nothing(*arguments: Any) -> None:
@@ -157,14 +152,14 @@ class Tournament(Generic[K, T]):
     knows: Callable[[K], bool] = lambda key: True
     keep: Callable[[Sequence[T]], None] = _nothing
     warn: Callable[[str], None] = _nothing
-    workers: Workers | None = None
+    workers: Executor | None = None
     progress: bool = False
     each: Callable[[Batch[K], list[T], bool], None] = _nothing
     games: int = 0
     played: int = 0
 
     def __post_init__(self) -> None:
-        self._work = None if self.workers is None else BatchWork(self.player.packed())
+        self._work = None if self.workers is None else partial(playing, self.player.packed())
         self.path = Path() if self.place is None else self.place.path / RECORDS
         self._found: dict[K, Any] = {}  # games of the file that were not asked for yet
         self._lines: dict[K, bytes] = {}  # all games of the file, in its order; b"" for a new one
@@ -177,7 +172,7 @@ class Tournament(Generic[K, T]):
         Raises:
             RunError: the folder holds another run, or the file a game that does not belong to the run.
             RecordError: it has a line that was written like this, and cannot be read.
-            ClusterError: workers could not play a batch; all others that were under way are in the file.
+            WorkerError: a worker ended while it played a batch; all batches that others have finished are in the file.
         """
         self._begin()
         ended: list[list[T]] | None = None
@@ -192,7 +187,7 @@ class Tournament(Generic[K, T]):
                         there[batch] = self._added(self.player.play(batch, finished))
                         tell()
                 else:
-                    for batch, games in self.workers.completed(self._work, missing):
+                    for batch, games in completed(self.workers, self._work, missing):
                         for _, why in self.player.unsound(games):  # agents may have changed their process
                             raise RunError(f"{batch}: a worker sent a game that does not replay: {why}")
                         there[batch] = self._added(games)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -25,7 +26,6 @@ from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.record_lines import FORFEIT_LOG
 from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.stats.tables import forfeits, thinking
-from cellgames.cluster.workers import Workers
 from cellgames.runs.comparing import ANSWERS
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.runs.seeds import derive
@@ -69,7 +69,7 @@ def play_season(
     *,
     out: PathLike,
     store: AnyStore = None,
-    workers: Workers | None = None,
+    workers: Executor | None = None,
     say: Callable[[str], None] | None = None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> Season:

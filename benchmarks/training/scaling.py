@@ -1,6 +1,6 @@
 """Seconds of whole commands, and what a second core gives: `python -m benchmarks.training.scaling`.
 
-Each line is a whole command, from the start of the process (and of the Ray cluster that it starts) to the last file,
+Each line is a whole command, from the start of the process (and of the workers that it starts) to the last file,
 on one thread a process. Rounds alternate over the ways to do the same thing, and the medians of the clock are compared.
 Round robins and seasons must leave the same files, byte for byte, whoever played.
 """
@@ -27,7 +27,7 @@ from cellgames.utils.report.model import Table
 OUT = Path("results/benchmarks/scaling.md")
 SNAPSHOTS = Path("results/train/round-robin-networks")
 ONE = "one process"
-WORKERS = {ONE: ("", ""), "two Ray workers": ("", "--ray --ray-workers 2")}
+WORKERS = {ONE: ("", ""), "two workers": ("", "--workers 2")}
 NETWORKS = "NETWORKS"
 """Stands for seven networks in a command, snapshots of a short run of training."""
 
@@ -95,14 +95,16 @@ def _networks() -> list[str]:
     return [str(path) for path in found]
 
 
-def timed(case: Case, way: str) -> tuple[float, str]:
-    """Return seconds of the clock for one run in a process of its own, and the `digest` of its folder."""
+def timed(case: Case, way: str) -> tuple[float, float, str]:
+    """Return seconds of the clock and of processors for one run in processes of its own, and its folder's `digest`."""
     with tempfile.TemporaryDirectory() as folder:
         called = [sys.executable, *case.ways[way][0].split(), "-m", "cellgames", *case.words(way)]
-        began = time.perf_counter()
+        began, before = time.perf_counter(), os.times()
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "CELLGAMES_STORE": f"{folder}/store.sqlite"}
         subprocess.run([*called, "--out", f"{folder}/run"], check=True, stdout=subprocess.DEVNULL, env=environment)
-        return time.perf_counter() - began, digest(Path(folder) / "run")
+        took, after = time.perf_counter() - began, os.times()
+        busy = after.children_user + after.children_system - before.children_user - before.children_system
+        return took, busy, digest(Path(folder) / "run")
 
 
 def digest(folder: Path) -> str:
@@ -117,16 +119,17 @@ def digest(folder: Path) -> str:
 def measure(name: str, rounds: int) -> list[dict[str, Any]]:
     """Return the figures of all ways of a case, measured in turn."""
     case = CASES[name]
-    found: dict[str, list[tuple[float, str]]] = {way: [] for way in case.ways}
+    found: dict[str, list[tuple[float, float, str]]] = {way: [] for way in case.ways}
     for turn in range(rounds):
         for way in case.ways:
             found[way].append(timed(case, way))
             print(f"{name}, {way}, round {turn + 1}: {found[way][-1][0]:.1f} s", file=sys.stderr, flush=True)
-    middle = {way: median(seconds for seconds, _ in runs) for way, runs in found.items()}
-    files = {way: {digest for _, digest in runs} for way, runs in found.items()}
+    middle = {way: median(seconds for seconds, *_ in runs) for way, runs in found.items()}
+    files = {way: {digest for *_, digest in runs} for way, runs in found.items()}
     return [
         {
-            **{"case": name, "about": case.about, "way": way, "seconds": [seconds for seconds, _ in runs]},
+            **{"case": name, "about": case.about, "way": way, "seconds": [seconds for seconds, *_ in runs]},
+            "processor": [busy for _, busy, _ in runs],
             **{"ratio": middle[way] / middle[ONE], "same": files[way] == files[ONE] if case.same else None},
         }
         for way, runs in found.items()
@@ -144,13 +147,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if any(NETWORKS in CASES[name].command for name in options.only):
         _networks()  # not part of the first round
     rows = [row for name in options.only for row in measure(name, options.rounds)]
-    columns, lines = ("what", "how", "median s", "all rounds, s", "x one process", "the same files"), []
+    columns, lines = (
+        ("what", "how", "median s", "all rounds, s", "processors, s", "x one process", "the same files"),
+        [],
+    )
     for row in rows:
         taken, same = row["seconds"], {None: "", True: "yes", False: "**no**"}[row["same"]]
-        shown = (f"{median(taken):.1f}", ", ".join(f"{second:.1f}" for second in taken), f"{row['ratio']:.2f}", same)
+        shown = (
+            f"{median(taken):.1f}",
+            ", ".join(f"{second:.1f}" for second in taken),
+            f"{median(row['processor']):.1f}",
+            f"{row['ratio']:.2f}",
+            same,
+        )
         lines.append((row["about"], row["way"], *shown))
     head = machine_head(typed_command("benchmarks.training.scaling", given), "torch")
-    text = "Whole commands, one thread a process. Commands with Ray start a cluster on this machine and end it."
+    text = "Whole commands, one thread a process."
     table = Table("", columns, lines, text=("what", "how", "all rounds, s", "the same files"))
     page = write_page(options.out, "What a second core gives", (listed(head), text, table), {**head, "rows": rows})
     print(page)

@@ -15,7 +15,7 @@ from cellgames.cli.shared_options import (
     add_folder,
     add_game,
     add_options,
-    add_ray,
+    add_workers,
     folder_of,
     make_game,
     workers_of,
@@ -37,7 +37,7 @@ _TEXT = (
 )
 _EXAMPLES = (
     "toroidal-cup-small-v0",
-    "toroidal-cup-v0 --param pattern=randys --rounds 5 --ray",
+    "toroidal-cup-v0 --param pattern=randys --rounds 5 --workers 4",
     "cloth-of-gold-small-v0 --agents greedy --rounds 2",
     "toroidal-cup-small-v0 --agents random --measures spread seam --seed 3 --out results/evolution",
 )
@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
     add_game(command)
     add_options(command, EvolveOptions.options())
     add_options(command, RunOptions.options())
-    add_ray(command, "parts of a batch")
+    add_workers(command, "parts of a batch")
     add_folder(command, "results/evolve/GAME-...")
 
 

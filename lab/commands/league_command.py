@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cellgames.lab.populations.league import LeagueProgress
     from cellgames.lab.populations.league_report import League
 
-_OF_THE_LEAGUE = ("opponents", "total_steps", "ray")
+_OF_THE_LEAGUE = ("opponents", "total_steps", "workers")
 
 _TEXT = (
     "Train a population, round by round, against a mixture of its members. The folder gets the members, all games\n"
@@ -32,7 +32,7 @@ _TEXT = (
 _EXAMPLES = (
     "torus-v0 --size 3 --steps 20000 --rounds 6",
     "grid-adaptation-small-v0 --steps 100000 --rounds 4 --meta-solver nash",
-    "toroidal-cup-small-v0 --algo ppo --method league --steps 100000 --rounds 5 --ray",
+    "toroidal-cup-small-v0 --algo ppo --method league --steps 100000 --rounds 5 --workers 4",
 )
 
 
@@ -54,7 +54,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from cellgames.lab.populations.league import train_league
 
     options = LeagueOptions.from_given(vars(arguments))
-    if arguments.ray is not None and arguments.threads is None:
+    if arguments.workers > 1 and arguments.threads is None:
         arguments.threads = 1  # members at the same time are fastest with a thread each
     base = settings_of(arguments)
     words = (options.method, arguments.algo, f"steps={arguments.steps}", f"seed={base.seed}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellgames.cli.commands.train_command import add_algorithm, add_arguments, arguments_given
 from cellgames.cli.console import UserError, recorded, warn
-from cellgames.cli.shared_options import add_folder, add_options, add_ray, add_store, store_of, workers_of
+from cellgames.cli.shared_options import add_folder, add_options, add_store, add_workers, store_of, workers_of
 from cellgames.utils.progress import StatusLine
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ def add_trainings(
     without: Sequence[str],
     required: bool = True,
 ) -> None:
-    """Add `--steps`, the algorithm with its settings, the folder, options, the store and the cluster.
+    """Add `--steps`, the algorithm with its settings, the folder, options, the store and the workers.
 
     Args:
         command: the parser.
         steps: help of `--steps`.
         folder: the default folder, for help.
         options: options of the command itself.
-        shared: what workers of a cluster do.
+        shared: what a worker gets at a time.
         without: settings of `cellgames train` that the command makes itself.
         required: True if the command always trains.
     """
@@ -45,22 +45,22 @@ def add_trainings(
     add_folder(command, folder)
     add_options(command, options)
     add_store(command)
-    add_ray(command, shared)
+    add_workers(command, shared)
     add_arguments(command, without=without)
 
 
 def settings_of(arguments: argparse.Namespace) -> Arguments:
-    """Return the settings of each training; `--ray` is the command's and no setting of a training.
+    """Return the settings of each training; `--workers` is the command's and no setting of a training.
 
     Raises:
         UserError: a training without steps, or a setting that `arguments_given` refuses.
     """
     if arguments.steps < 1:
         raise UserError(f"--steps must be a whole number of at least 1, got {arguments.steps}")
-    cluster, arguments.ray = arguments.ray, None
+    workers, arguments.workers = arguments.workers, None
     arguments.total_steps = arguments.steps
     settings = arguments_given(arguments)
-    arguments.ray = cluster
+    arguments.workers = workers
     return settings
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.cluster.workers import Workers
+from cellgames.runs.workers import completed
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -77,15 +78,9 @@ class _Games:
         return f"games {self.games[0]} to {self.games[-1]} of designs"
 
 
-@dataclass(frozen=True)
-class _PlayWork:
-    """The games of one space on workers (`cluster.workers.Work`)."""
-
-    space: DesignSpace[Any]
-
-    def start(self) -> Callable[[_Games], Played]:
-        """Return the function that plays games."""
-        return self.space._play_part
+def _playing(space: DesignSpace[Any]) -> Callable[[_Games], Played]:
+    """Return the function of a space that plays games."""
+    return space._play_part
 
 
 class DesignSpace(ABC, Generic[Pool]):
@@ -157,7 +152,7 @@ class DesignSpace(ABC, Generic[Pool]):
     def joined(self, pools: Sequence[Pool]) -> Pool:
         """Return the opponents of several pools in one."""
 
-    def play(self, designs: Ints, opponents: Pool, *, short: bool = False, workers: Workers | None = None) -> Played:
+    def play(self, designs: Ints, opponents: Pool, *, short: bool = False, workers: Executor | None = None) -> Played:
         """Play every design against every opponent.
 
         Args:
@@ -167,7 +162,7 @@ class DesignSpace(ABC, Generic[Pool]):
             workers: play the games, with the same result; None for this process.
 
         Raises:
-            ClusterError: workers could not play some games.
+            WorkerError: a worker ended while it played.
         """
         matches = len(opponents)  # type: ignore[arg-type]  # all pools have a length
         every = np.arange(len(designs) * matches)
@@ -178,7 +173,7 @@ class DesignSpace(ABC, Generic[Pool]):
         if workers is None:
             played = [self._play_part(part) for part in parts]
         else:
-            done = {part.number: found for part, found in workers.completed(self._work, parts)}
+            done = {part.number: found for part, found in completed(workers, self._work, parts)}
             played = [done[part.number] for part in parts]
         points, lead = (
             np.concatenate([getattr(found, name) for found in played]).reshape(len(designs), matches)
@@ -193,9 +188,9 @@ class DesignSpace(ABC, Generic[Pool]):
         )
 
     @cached_property
-    def _work(self) -> _PlayWork:
+    def _work(self) -> Callable[[], Callable[[_Games], Played]]:
         """The work of `play`: a copy without tables, which are large and made again by each worker."""
-        return _PlayWork(dataclasses.replace(self))  # type: ignore[type-var]  # all spaces are dataclasses
+        return partial(_playing, dataclasses.replace(self))  # type: ignore[type-var]  # all spaces are dataclasses
 
     @abstractmethod
     def play_games(self, designs: Ints, opponents: Pool, match: Ints, *, short: bool) -> Played:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -21,7 +22,6 @@ from cellgames.arena.play.match import load_two_player_agents
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Record, to_lines
-from cellgames.cluster.workers import Workers
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -80,7 +80,7 @@ def evolve(
     command: str = "",
     report: Callable[[FamilyRun, int, int], None] = lambda family, number, total: None,
     warn: Callable[[str], None] = lambda message: None,
-    workers: Workers | None = None,
+    workers: Executor | None = None,
 ) -> Evolution:
     """Evolve designs for a game, or continue to do so.
 
@@ -92,13 +92,13 @@ def evolve(
         command: the command line, for the report.
         report: called after each iteration with the family, its number and how many there are.
         warn: gets a line for each thing left out.
-        workers: play the games of designs, such as those of a cluster (`cellgames.cluster.RayWorkers`); None for this
+        workers: play the games of designs, such as `runs.workers.processes(8)`; None for this
             process. The files are the same.
 
     Raises:
         ValueError: a game that cannot be evolved, or options that make no sense.
         RunError: the folder holds something else, or a run with other options.
-        ClusterError: workers could not play some games; all iterations before are kept.
+        WorkerError: a worker ended while it played; all iterations before are kept.
         ImportError: pyribs is missing.
     """
     spaces = _spaces(game)

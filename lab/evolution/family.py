@@ -11,6 +11,7 @@ as if nothing had happened.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,6 @@ from ribs.archives import ArchiveBase, GridArchive
 from ribs.emitters import EmitterBase
 from typing_extensions import override
 
-from cellgames.cluster.workers import Workers
 from cellgames.runs.seeds import derive_short
 from cellgames.utils.errors import InputError, check_one_of
 
@@ -99,7 +99,7 @@ class FamilyRun:
     space: DesignSpace[Any]
     options: EvolveOptions
     pools: Pools
-    workers: Workers | None = None
+    workers: Executor | None = None
     round: int = 0
     iteration: int = 0
     champions: list[Champion] = field(default_factory=list)

@@ -28,10 +28,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import platform
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import chdir
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,6 @@ from cellgames.agents.networks.agent_files import MIXTURE_FILE, WEIGHTS_FILE
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.stats.payoffs import Payoffs, payoffs
-from cellgames.cluster.connection import ClusterError
-from cellgames.cluster.workers import Workers
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.lab.populations.meta_solvers import (
@@ -58,7 +57,8 @@ from cellgames.lab.populations.meta_solvers import (
 )
 from cellgames.runs.run_folder import RunFolder, RunKind, reading
 from cellgames.runs.seeds import derive
-from cellgames.training.arguments import FREE, Arguments, arguments_of
+from cellgames.runs.workers import completed
+from cellgames.training.arguments import FREE, Arguments
 from cellgames.training.runs.run import Progress, train
 from cellgames.training.selfplay.opponents import SELF
 from cellgames.utils.errors import InputError, shown
@@ -110,7 +110,7 @@ def train_league(
     command: str = "",
     report: Callable[[LeagueProgress], None] = lambda progress: None,
     warn: Callable[[str], None] = lambda message: None,
-    workers: Workers | None = None,
+    workers: Executor | None = None,
 ) -> League:
     """Train a league, or continue the one in a folder.
 
@@ -123,13 +123,13 @@ def train_league(
         command: the command line, for the files of agents.
         report: called before each member and after each iteration of its training.
         warn: gets a line for each thing left out.
-        workers: train the members of a round and play the games at the same time; None for this process. On a cluster
-            of several machines the folder is on a disk that they share.
+        workers: train the members of a round and play the games at the same time; None for this process. All need
+            the folder.
 
     Raises:
         ValueError: options that do not fit the game; nothing has been written then.
         RunError: the folder has something else, or a league with other options.
-        ClusterError: a worker failed, or does not see the folder.
+        WorkerError: a worker ended in the middle of its work.
         ImportError: a package that the meta-solver needs is missing.
         Stopped: Ctrl-C during a training, once a checkpoint is written.
     """
@@ -177,37 +177,14 @@ def _asked(base: Arguments, options: LeagueOptions, solver: str) -> dict[str, An
 # ---------------------------------------------------------------- members
 
 
-@dataclass(frozen=True)
-class _MemberWork:
-    """The training of members by workers (`cluster.workers.Work`); its items are plans.
+def _training(folder: Path, base: Arguments, command: str, exploiter_share: float) -> Callable[[Planned], None]:
+    """Return a function that trains a member of a league, or continues its training, in a worker."""
 
-    Attributes:
-        folder: folder of the league, absolute.
-        base: arguments that all members share, as data.
-        command: the command line, for the files of agents.
-        exploiter_share: steps of an exploiter, as a share of those of the base.
-    """
+    def trained(planned: Planned) -> None:
+        with chdir(folder):
+            train(_arguments(base, planned, exploiter_share), _place(planned.name), exact=True, command=command)
 
-    folder: Path
-    base: Mapping[str, Any]
-    command: str
-    exploiter_share: float
-
-    def start(self) -> Callable[[Planned], None]:
-        """Return the function that trains a member."""
-        if not (self.folder / _LEAGUE.settings).exists():
-            raise ClusterError(
-                f"the worker on {platform.node()} does not see {self.folder}: members are trained there, so the folder "
-                "(--out) must be on a disk that all machines of the cluster share, under the same path"
-            )
-        return self.train
-
-    def train(self, planned: Planned) -> None:
-        """Train a member, or continue its training."""
-        base = arguments_of(self.base)
-        with chdir(self.folder):
-            arguments = _arguments(base, planned, self.exploiter_share)
-            train(arguments, _place(planned.name), exact=True, command=self.command)
+    return trained
 
 
 def _place(member: str) -> str:
@@ -303,8 +280,8 @@ class _Run:
         """Train the members of a round that are not trained yet."""
         if self.workers is not None:
             self.report(LeagueProgress(number, self.options.rounds, ", ".join(planned.name for planned in new)))
-            work = _MemberWork(self.folder, self.base.to_data(), self.command, self.options.exploiter_share)
-            for _ in self.workers.completed(work, list(new)):
+            work = partial(_training, self.folder, self.base, self.command, self.options.exploiter_share)
+            for _ in completed(self.workers, work, list(new)):
                 pass
             return
         for planned in new:

@@ -7,6 +7,7 @@ member instead. Records are those of all other runs of games (`arena.play.rated_
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -19,7 +20,6 @@ from cellgames.arena.play.tournament import Batch, Stage, all_games
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.stats.comparisons import comparisons
-from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
 from cellgames.lab.populations.meta_solvers import Seating, tables_of
 from cellgames.runs.run_folder import RunFolder, RunKind
@@ -81,7 +81,7 @@ def play_round(
     folder: Path,
     *,
     store: AnyStore = None,
-    workers: Workers | None = None,
+    workers: Executor | None = None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> tuple[Record, ...]:
     """Play the games of a round that are not in its folder yet, and return all of them.

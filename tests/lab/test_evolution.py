@@ -9,17 +9,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from arena_runs import InLine
 from paths import CUP_DATA
 from refusals import refused
 
+import cellgames
 from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.torus.game import Torus
+from cellgames.lab.evolution import design_space
 from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces, read_starts
 from cellgames.lab.evolution.design_space import Ints
 from cellgames.lab.evolution.evolution import evolve
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.lab.evolution.family import FamilyRun
+from cellgames.runs.comparing import different_files
 from cellgames.runs.run_folder import RunError
 
 pytest.importorskip("ribs")
@@ -35,6 +39,16 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("evolution") / "whole"
     evolve(GAME, TINY, out)
     return out
+
+
+def test_designs_evolve_on_workers_as_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design_space, "_TOGETHER", 24)
+    small = cellgames.make("cloth-of-gold-small-v0", max_rounds=2)
+    options = dataclasses.replace(TINY, rounds=1, iterations=1, batch=8, matches=4, pool=4, cells=3, games=0)
+    evolve(small, options, tmp_path / "alone")
+    evolve(small, options, tmp_path / "shared", workers=(workers := InLine()))
+    assert workers.given > 6
+    assert different_files(tmp_path / "alone", tmp_path / "shared") == []
 
 
 # ---------------------------------------------------------------- designs

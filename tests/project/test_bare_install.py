@@ -11,7 +11,7 @@ from cellgames.utils.extras import no_pictures
 
 BLOCKED = (
     *("matplotlib", "PIL", "tqdm", "rich", "safetensors", "scipy", "pyarrow", "stable_baselines3", "sb3_contrib"),
-    *("torch.utils.tensorboard", "tensorboard", "ray", "optuna", "fastapi", "uvicorn", "pygame", "imageio_ffmpeg"),
+    *("torch.utils.tensorboard", "tensorboard", "optuna", "fastapi", "uvicorn", "pygame", "imageio_ffmpeg"),
 )
 
 PROGRAM = f"""

@@ -24,7 +24,6 @@ from slow import slow_except
 
 import cellgames
 from cellgames.cli import main as cli
-from cellgames.cluster.connection import LOCAL
 from cellgames.envs import registry
 from cellgames.envs.core import Space
 from cellgames.envs.registry import REGISTRY, make
@@ -129,7 +128,7 @@ def taken_by_script(file: Path, words: list[str]) -> bool:
     """Whether a script's function `parser` takes these words; it runs alone, as what the script imports takes long."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     (function,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "parser"]
-    namespace: dict[str, Any] = {"argparse": argparse, "Path": Path, "LOCAL": LOCAL, "ALGORITHMS": ALGORITHMS}
+    namespace: dict[str, Any] = {"argparse": argparse, "Path": Path, "ALGORITHMS": ALGORITHMS}
     exec(compile(ast.Module([function], []), file.name, "exec"), namespace)
     with suppress(SystemExit):
         return bool(namespace["parser"]().parse_args(words))

@@ -20,7 +20,6 @@ LAYERS = """
     plugins
     utils
     runs
-    cluster
     envs.native
     envs.kernels
     envs.boards
@@ -207,7 +206,7 @@ def test_modules_state_their_names_once() -> None:
         for module, node in definitions((ast.Assign,))
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     }
-    public = {"envs.adapters.openspiel", "envs.core.drawing", "arena.analyse.search_analysis"}
+    public = {"envs.adapters.openspiel", "envs.core.drawing", "arena.analyse.search_analysis", "runs.workers"}
     passing = {
         "envs.registry",
         "envs.stones.joining",

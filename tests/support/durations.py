@@ -56,7 +56,7 @@ def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> Non
 
 def quick(items: list[pytest.Item], seconds: Mapping[str, float], budget: float = QUICK_SECONDS) -> list[pytest.Item]:
     """Return the tests of functions that were not measured, and of the shortest others that fit a budget in seconds."""
-    functions = {_name(item) for item in items if item.get_closest_marker("ray") is None}
+    functions = {_name(item) for item in items}
     chosen, spent = functions - seconds.keys(), 0.0
     for name in sorted(functions - chosen, key=lambda name: (seconds[name], name)):
         spent += seconds[name]

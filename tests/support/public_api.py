@@ -36,7 +36,6 @@ PACKAGES = (
     "cellgames.arena.formats",
     "cellgames.arena.analyse",
     "cellgames.lab",
-    "cellgames.cluster",
     "cellgames.web",
 )
 """Packages whose names are public."""
@@ -45,6 +44,7 @@ MODULES = (
     "cellgames.envs.adapters.openspiel",
     "cellgames.envs.core.drawing",
     "cellgames.arena.analyse.search_analysis",
+    "cellgames.runs.workers",
 )
 """Modules that are public by themselves: a library of its own, or names that are short because of the module's."""
 

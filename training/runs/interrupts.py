@@ -9,8 +9,6 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from cellgames.cluster.connection import end_in_order
-
 T = TypeVar("T")
 
 
@@ -32,7 +30,7 @@ class Interrupts:
     """A context in which SIGINT (Ctrl-C) and SIGTERM set `received`, 0 before, instead of ending the program at once.
 
     The function gets the number of the first signal, when it comes; a second one raises `KeyboardInterrupt`. Handlers
-    other than Python's own and that of a connection to Ray stay, and so do all outside the main thread.
+    other than Python's own stay, and so do all outside the main thread.
     """
 
     def __init__(self, tell: Callable[[int], None]) -> None:
@@ -43,7 +41,7 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            usual = (signal.default_int_handler, signal.SIG_DFL, end_in_order)
+            usual = (signal.default_int_handler, signal.SIG_DFL)
             for number in (signal.SIGINT, signal.SIGTERM):
                 if signal.getsignal(number) in usual:
                     self._before[number] = signal.signal(number, self._handle)

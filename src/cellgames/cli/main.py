@@ -220,8 +220,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _limit_spending(arguments: argparse.Namespace) -> None:
     """Set the limits of what language models may take."""
     limits = getattr(arguments, "max_calls", None), getattr(arguments, "max_tokens", None)
-    if limits != (None, None) and getattr(arguments, "ray", None) is not None:
-        raise UserError("--max-calls and --max-tokens count the calls of one process; they do not go with --ray")
+    if limits != (None, None) and (getattr(arguments, "workers", None) or 1) > 1:
+        raise UserError("--max-calls and --max-tokens count the calls of one process; they do not go with --workers")
     SPENDING.clear()
     SPENDING.limit(*limits)
 

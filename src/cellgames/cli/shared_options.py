@@ -21,7 +21,6 @@ from cellgames.agents.networks.agent_files import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.store.schema import StoreError
 from cellgames.arena.records.store.store import DEFAULT_STORE, Store, default_store
-from cellgames.cluster.connection import LOCAL, is_address
 from cellgames.envs import registry
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Option, Strings
@@ -29,7 +28,8 @@ from cellgames.utils.options import Integers, Option, Strings
 from .console import UserError
 
 if TYPE_CHECKING:
-    from cellgames.cluster.workers import Workers
+    from concurrent.futures import Executor
+
     from cellgames.envs.core import Game
 
 R = TypeVar("R")
@@ -380,7 +380,7 @@ def file_name(words: Sequence[str]) -> str:
     return "-".join("".join(c if c.isalnum() or c in "=._-" else "_" for c in word) for word in words)
 
 
-# ---------------------------------------------------------------- store and cluster
+# ---------------------------------------------------------------- store and processes
 
 
 def add_store(command: argparse.ArgumentParser) -> None:
@@ -406,37 +406,16 @@ def store_of(arguments: argparse.Namespace) -> Path | None:
     return path
 
 
-def add_ray(command: argparse.ArgumentParser, pieces: str) -> None:
-    """Add the Ray cluster that shares the work; `pieces` says what a worker gets at a time."""
-    command.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        nargs="?",
-        const=LOCAL,
-        type=ray_address,
-        help="share the work on a Ray cluster: one started on this machine, or at `auto` or HOST:PORT",
-    )
-    command.add_argument(
-        "--ray-workers", metavar="N", type=int, help=f"{pieces} at the same time (default: the cores of the cluster)"
-    )
+def add_workers(command: argparse.ArgumentParser, pieces: str) -> None:
+    """Add the processes that share the work; `pieces` says what one gets at a time."""
+    text = f"processes that share the work, {pieces} at the same time (default 1: this process alone)"
+    command.add_argument("--workers", metavar="N", type=int, default=1, help=text)
 
 
-def ray_address(text: str) -> str:
-    """Return an address for --ray, which may have taken a word that was meant for something else."""
-    if not is_address(text):
-        raise argparse.ArgumentTypeError(
-            f"expected local, auto or HOST:PORT after it, or nothing, got {shown(text)}; was that meant as something "
-            "else? Then put --ray last, or write --ray=local"
-        )
-    return text
+def workers_of(arguments: argparse.Namespace) -> AbstractContextManager[Executor | None]:
+    """Return the processes that --workers asks for; as a context they are None for this process alone."""
+    from cellgames.runs.workers import processes
 
-
-def workers_of(arguments: argparse.Namespace) -> AbstractContextManager[Workers | None]:
-    """Return the workers of the Ray cluster that --ray names; as a context they are None without one."""
-    from cellgames.cluster.workers import RayWorkers
-
-    if arguments.ray is None and arguments.ray_workers is not None:
-        raise UserError(
-            "--ray-workers is for a Ray cluster; add --ray to start one on this machine, or --ray ADDRESS to join one"
-        )
-    return nullcontext() if arguments.ray is None else RayWorkers(arguments.ray, arguments.ray_workers)
+    if arguments.workers < 0:
+        raise UserError(f"--workers must be at least 0, got {arguments.workers}")
+    return processes(arguments.workers) if arguments.workers > 1 else nullcontext()

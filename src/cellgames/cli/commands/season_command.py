@@ -50,7 +50,7 @@ def add(commands: Any) -> None:
     shared.add_isolation(command)
     shared.add_spending(command)
     shared.add_store(command)
-    shared.add_ray(command, "batches of games")
+    shared.add_workers(command, "batches of games")
     shared.add_folder(command, "results/season/GAME-...", "show no progress and no standings")
 
 

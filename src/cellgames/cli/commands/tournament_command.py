@@ -58,7 +58,7 @@ def _add(kind: _Kind, commands: Any) -> None:
     shared_options.add_options(command, kind.options.options(), without=kind.without)
     shared_options.add_store(command)
     if kind.shared:
-        shared_options.add_ray(command, "chunks")
+        shared_options.add_workers(command, "chunks")
     folder = "results" if kind.name == "round-robin" else f"results/{kind.name}"
     shared_options.add_folder(command, f"{folder}/GAME-...")
 
@@ -138,7 +138,7 @@ add_round_robin = partial(
             "torus-v0 --agents random greedy --games 400 --param size=5 --out results/torus5",
             "torus-v0 --agents greedy my_bots:MyBot --anchor greedy",
             "torus-small-v0 --agents random greedy trained --games 50 --until-certain --budget 4000",
-            "torus-v0 --agents greedy trained mcts:400 --ray",
+            "torus-v0 --agents greedy trained mcts:400 --workers 8",
         ),
         options=RoundRobinOptions,
         play="cellgames.arena.play.rated_runs:round_robin",

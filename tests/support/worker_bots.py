@@ -32,12 +32,3 @@ class Patient(Traced):
             (self._folder / f"{os.getpid()}.playing").touch()
             time.sleep(0.02)
         return super().act(observation, action_mask, env_ids, generator)
-
-
-class Homebody(RandomAgent):
-    """Random; cannot be made in another process than the one with that number."""
-
-    def __init__(self, home: str) -> None:
-        super().__init__()
-        if os.getpid() != int(home):
-            raise ValueError("nothing like home")

@@ -1,0 +1,145 @@
+"""Work on many cores: processes of this machine, or another executor of `concurrent.futures`.
+
+    with processes(8) as workers:
+        round_robin(game, agents, options, out="run", workers=workers)
+
+Importing this does not import torch.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cellgames.utils.errors import check_whole
+
+from .run_folder import hidden, run_folder
+
+__all__ = ["WorkerError", "completed", "processes"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class WorkerError(ValueError):
+    """A worker that ended in the middle of its work, or that has other agents or games than the process that asks."""
+
+
+@contextmanager
+def processes(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Yield an executor of processes on this machine, with one thread of torch each.
+
+    They start when there is work, and end with the block; after an error, such as Ctrl-C, in the middle of their work.
+    A script that calls this needs `if __name__ == "__main__":`, because each process imports it.
+
+    Raises:
+        ValueError: a count below 1.
+    """
+    check_whole("count", count, 1)
+    context = get_context("spawn")  # processes that are forked from one with threads may hang
+    reader, writer = context.Pipe(duplex=False)
+    executor = ProcessPoolExecutor(count, context, _begin, (reader,))
+    try:
+        yield executor
+        executor.shutdown()
+    finally:
+        writer.close()
+        executor.shutdown(cancel_futures=True)
+        reader.close()
+
+
+def _begin(reader: Connection) -> None:
+    """Prepare a worker, which ends when the other end of the pipe does: it is closed, or its process was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that gives work
+    threading.Thread(target=_end_with, args=(reader,), daemon=True).start()
+    os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_WAIT_POLICY="passive")
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def _end_with(reader: Connection) -> None:
+    with suppress(EOFError, OSError):
+        reader.recv()
+    os._exit(1)
+
+
+def completed(workers: Executor, work: Callable[[], Callable[[T], R]], pieces: Iterable[T]) -> Iterator[tuple[T, R]]:
+    """Have pieces of work done; yield each with its result as soon as that is there, in any order.
+
+    When a piece fails, no more are started, those under way are waited for, and then its error is raised.
+
+    Args:
+        workers: executor whose processes have this folder and this package.
+        work: called once in each worker, returns the function that does a piece; pickled, as the pieces are.
+        pieces: their results may not depend on the process.
+
+    Raises:
+        WorkerError: a worker ended in the middle of a piece.
+    """
+    shared, failed = pickle.dumps((os.getcwd(), run_folder(), work)), list[Exception]()
+    futures = dict[Future[R], T]()
+    try:
+        for piece in pieces:
+            futures[workers.submit(_do, shared, piece)] = piece
+        for future in as_completed([*futures]):
+            piece = futures.pop(future)
+            if future.cancelled():
+                continue
+            try:
+                result = future.result()
+            except BrokenExecutor:
+                raise
+            except Exception as error:
+                failed.append(error)
+                _cancel(futures)
+            else:
+                yield piece, result
+    except BrokenExecutor as error:
+        raise WorkerError(
+            "a worker ended in the middle of its work: was it killed, is there enough memory, does an agent end its "
+            "process? What is finished is kept, and the same command goes on from there"
+        ) from error
+    finally:
+        _cancel(futures)
+    if failed:
+        raise failed[0]
+
+
+def _cancel(futures: Iterable[Future[Any]]) -> None:
+    for future in futures:
+        future.cancel()
+
+
+def _do(shared: bytes, piece: Any) -> Any:
+    """Do a piece in a worker."""
+    try:
+        return _started(shared)(piece)
+    except Exception as error:
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # of an error that cannot travel
+            raise RuntimeError(f"{type(error).__name__}: {error}") from error
+        raise
+
+
+@lru_cache(maxsize=4)
+def _started(shared: bytes) -> Callable[[Any], Any]:
+    """Return the function that does pieces of a work, which starts with its first piece in this worker."""
+    folder, run, work = pickle.loads(shared)
+    with suppress(OSError):  # a machine without the folder
+        os.chdir(folder)
+    if run is not None:
+        hidden.add(Path(folder, run))
+    do: Callable[[Any], Any] = work()
+    return do

@@ -1,0 +1,192 @@
+"""Runs of games on workers: the files of one process, whatever fails or dies on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_runs import InLine, content
+from processes import KILL, environment
+from slow import slow_except
+from toy_games import Race
+
+import cellgames
+from cellgames.agents.agent_names import by_name
+from cellgames.agents.networks.networks import Size, make_network
+from cellgames.agents.networks.saved import save_network
+from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.arena.play.match_options import RoundRobinOptions
+from cellgames.arena.play.rated_runs import RoundRobin, round_robin
+from cellgames.arena.play.work_units import Parcel
+from cellgames.arena.records.store.store import Store
+from cellgames.arena.season.bots import BotUmpire
+from cellgames.arena.season.cup import CupUmpire
+from cellgames.arena.season.schedule import SeasonOptions
+from cellgames.arena.season.season import play_season
+from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
+from cellgames.cli.main import main
+from cellgames.runs.workers import WorkerError, processes
+
+GAME = cellgames.make("torus-v0", size=3)
+BOTS = ("random", "arena_bots:First", "arena_bots:Broken")
+OPTIONS = RoundRobinOptions(games=12, chunk=2, gif=False)
+COMMANDS = {
+    "round-robin": "torus-v0 --size 3 --games 4 --chunk 2",
+    "free-for-all": "grid-adaptation-small-v0 --param rounds=2 --games 4 --chunk 2",
+    "season": "torus-v0 --size 3 --teams 8 --days 3 --chunk 4",
+}
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Executor]:
+    with processes(2) as workers:
+        yield workers
+
+
+def run(out: Path, *agents: Any, workers: Executor | None = None) -> RoundRobin:
+    """With a store beside the folder."""
+    store = out.with_suffix(".sqlite")
+    return round_robin(GAME, agents or BOTS, OPTIONS, out=out, store=store, workers=workers)
+
+
+def assert_same(one: Path, other: Path) -> None:
+    """Two runs have the same files, and their stores the same games."""
+    assert content(one) == content(other)
+    games = []
+    for folder in (one, other):
+        with Store(folder.with_suffix(".sqlite"), create=False) as store:
+            games.append(sorted(game.to_json() for game in store.games()))
+    assert games[0] == games[1]
+
+
+def patient(condition: Callable[[], Any], seconds: float = 120.0) -> Any:
+    """The first true value of a condition; it must come soon."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, f"nothing after {seconds} s"
+        time.sleep(0.02)
+    return found
+
+
+@pytest.mark.parametrize("command", slow_except(["round-robin"], COMMANDS))
+def test_a_command_on_workers_writes_the_bytes_of_one_process(command: str, tmp_path: Path) -> None:
+    words = [command, *COMMANDS[command].split(), "--quiet", "--in-process"]
+    words += ["--agents", "random", f"worker_bots:Traced:{tmp_path}"]
+    for name, more in (("shared", ["--workers", "2"]), ("alone", ["--workers", "0"])):
+        files = ["--store", str(tmp_path / f"{name}.sqlite"), "--out", str(tmp_path / name)]
+        assert main([*words, *files, *more]) == 0
+        if more[1] == "2":
+            players = {int(path.stem) for path in tmp_path.glob("*.played")}
+            # The playoffs of a season, whose games follow from each other, stay here.
+            assert players - {os.getpid()}
+            assert command == "season" or os.getpid() not in players
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+
+
+@pytest.mark.parametrize("kind", ["bots", "cup"])
+def test_a_season_on_workers_is_that_of_one_process(kind: str, tmp_path: Path) -> None:
+    names = [Team(name) for name in generate_names(8, 0)]
+    teams = assign_divisions(assign_agents(names, ["random", "arena_bots:Broken", "mine"]))
+    umpire: Any = BotUmpire(GAME, teams, agents={"mine": RandomAgent("not mine")}, chunk=8)
+    if kind == "cup":  # whose replays travel, too
+        umpire = CupUmpire(["randys", "donutmultums"], max_generations=10)
+    for name, those in (("alone", None), ("shared", InLine())):
+        play_season(teams, umpire, SeasonOptions(days=3), out=tmp_path / name, workers=those)
+    assert content(tmp_path / "alone") == content(tmp_path / "shared")
+
+
+def test_a_piece_that_fails_stops_the_run_with_its_error_and_leaves_the_others(tmp_path: Path) -> None:
+    with pytest.raises(ArithmeticError, match="piece 4"):
+        run(tmp_path / "run", workers=InLine(4))
+    assert (tmp_path / "run" / "games.jsonl").read_bytes().count(b"\n") == 32
+    assert run(tmp_path / "run", workers=(again := InLine())).played == 4
+    assert again.given == 1
+    run(tmp_path / "alone")
+    assert_same(tmp_path / "alone", tmp_path / "run")
+
+
+def test_agents_travel_to_workers_that_were_started_elsewhere(
+    workers: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights, a bot of this folder that reads a file beside it, an object; an error of loading is that of a worker."""
+    run(tmp_path / "first", workers=workers)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    save_network(Path("bot.safetensors"), make_network(GAME, Size(4, 1)))
+    Path("bot_of_this_folder.py").write_text(
+        "import multiprocessing\nfrom arena_bots import Last\n\n"
+        "class Bot(Last):\n    def __init__(self, path):\n        super().__init__()\n        open(path).close()\n\n"
+        "class Homebody(Last):\n    def __init__(self):\n        super().__init__()\n"
+        "        if multiprocessing.parent_process():\n            raise ValueError('nothing like home')\n"
+    )
+    Path("conf.txt").touch()
+    agents = ("bot.safetensors", "bot_of_this_folder:Bot:conf.txt", RandomAgent("object"))
+    for name, those in (("alone", None), ("shared", workers)):
+        run(tmp_path / name, *agents, workers=those)
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+    with pytest.raises(ValueError, match="nothing like home"):
+        run(tmp_path / "run", "random", "bot_of_this_folder:Homebody", workers=workers)
+
+
+def test_what_cannot_travel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stuck = RandomAgent("mine")
+    stuck.lock = threading.Lock()  # type: ignore[attr-defined]  # what cannot be pickled
+    with pytest.raises(ValueError, match=r"'mine' cannot be sent to workers .* give its spec"):
+        run(tmp_path / "run", "random", stuck, workers=InLine())
+    with pytest.raises(ValueError, match=r"workers make games by their ids.*CELLGAMES_GAMES"):
+        round_robin(Race(), BOTS[:2], OPTIONS, out=tmp_path / "one", workers=InLine())
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "changing_bot.py").write_text("from arena_bots import Last as Bot\n")
+    parcel = Parcel.pack(GAME, by_name(["changing_bot:Bot"]))
+    assert [*parcel.unpack()[1]] == ["changing_bot:Bot"]
+    (tmp_path / "changing_bot.py").write_text("from arena_bots import First as Bot\n")
+    with pytest.raises(WorkerError, match=r"another agent 'changing_bot:Bot': expected identity \w+, got \w+; its"):
+        parcel.unpack()
+    with pytest.raises(ValueError, match="count: expected a whole number of at least 1, got 0"), processes(0):
+        pass
+
+
+@pytest.mark.parametrize("end", slow_except(["a worker", "ctrl-c"], ["a worker", "ctrl-c", "the command"]))
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_what_dies_leaves_no_process_and_the_same_command_goes_on(end: str, tmp_path: Path) -> None:
+    bells, out = tmp_path / "bells", tmp_path / "run"
+    bells.mkdir()
+    (bells / "hold").touch()
+    words = ["-m", "cellgames", "round-robin", "torus-v0", "--size", "3", "--games", "12", "--chunk", "2", "--quiet"]
+    words += ["--workers", "2", "--out", str(out), "--store", str(out.with_suffix(".sqlite")), "--no-gif"]
+    words += [
+        "--in-process",
+        "--agents",
+        *(agents := ("arena_bots:First", "arena_bots:Last", f"worker_bots:Patient:{bells}")),
+    ]
+    run_of = {"env": environment(), "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, *words], **run_of) as process:  # type: ignore[call-overload]  # keywords
+        patient(lambda: len([*bells.glob("*.playing")]) == 2 and (out / "games.jsonl").read_bytes().count(b"\n") == 12)
+        found = [int(path.stem) for path in bells.glob("*.playing")]
+        number, signals = (found[0], KILL) if end == "a worker" else (process.pid, KILL)
+        os.kill(number, signal.SIGINT if end == "ctrl-c" else signals)
+        _, said = process.communicate(timeout=60)  # the bots would play for as long as there is a file `hold`
+    patient(lambda: not any(map(_alive, found)))
+    assert process.returncode == {"a worker": 2, "ctrl-c": 130, "the command": -KILL}[end]
+    assert {"a worker": "cellgames: a worker ended", "ctrl-c": f"kept in {out}", "the command": ""}[end] in said
+    assert "Traceback" not in said
+    (bells / "hold").unlink()
+    assert main([*words[2:], "--workers", "1"]) == 0
+    run(tmp_path / "alone", *agents)
+    assert (out / "games.jsonl").read_bytes() == (tmp_path / "alone" / "games.jsonl").read_bytes()
+
+
+def _alive(number: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
