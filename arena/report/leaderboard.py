@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -47,8 +47,6 @@ from cellgames.utils.report.text import escape
 from .payoff_sections import cycles_data
 from .rating_tables import notes, rating_columns, side_columns, tables_data
 from .run_report import sections, tables_of
-
-T = TypeVar("T")
 
 _MANY_AGENTS = 64
 _MOST_AGENTS = 200

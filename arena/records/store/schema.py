@@ -38,7 +38,6 @@ SCHEMA = (
     "CREATE INDEX games_by_setting ON games (setting, lineup, end)",
     "CREATE INDEX IF NOT EXISTS games_by_source ON games (source)",
     "CREATE TABLE records (game INTEGER PRIMARY KEY REFERENCES games, data BLOB NOT NULL)",
-    "CREATE TABLE columns (setting INTEGER, last INTEGER, data BLOB NOT NULL, PRIMARY KEY (setting, last))",
     f"""CREATE VIEW played_games AS SELECT
         games.id AS number, settings.game AS game, settings.parameters AS parameters, games.seed AS seed,
         games.opening AS opening, lineups.agents AS agents, lineups.identities AS identities, ends.outcome AS outcome,
@@ -58,8 +57,7 @@ SCHEMA = (
 )
 """Statements that make the tables, and two views for people: a row per game, and a row per game and seat.
 
-`ends` and the other small tables hold each text once; `columns` has the numbers of many games packed, for
-`Store.numbers`.
+`ends` and the other small tables hold each text once.
 """
 
 

@@ -28,9 +28,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from cellgames.agents.identity import is_program
 from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, Result, append, forfeit_of
@@ -42,10 +42,6 @@ from cellgames.utils.foreign_text import clipped, shown
 from . import import_runs
 from .schema import APPLICATION, SCHEMA, SCHEMA_VERSION, StoreError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 DEFAULT_STORE = Path("results") / "store.sqlite"
 """The command line's store, unless the environment variable `CELLGAMES_STORE` names another file."""
 
@@ -53,7 +49,6 @@ PLAYED = Path("played") / RECORDS
 """File beside the store with the games that no run has a file of."""
 
 _PART = 1000  # games added in one transaction at most, so that others need not wait long
-_PACKED = 1000  # least games whose columns are packed
 
 
 def default_store() -> Path:
@@ -127,7 +122,6 @@ class Store:
     def __init__(self, path: PathLike, *, create: bool = True, wait_s: float = 60.0) -> None:
         self.path = Path(path)
         self._known: dict[tuple[Any, ...], int] = {}  # ids of small tables
-        self._counted: tuple[object, list[tuple[int, int, int, int]]] = (None, [])
         if not create and not self.path.is_file():
             raise StoreError(self.path, "a store of games", "none", "`cellgames leaderboard --add` makes one")
         try:
@@ -303,9 +297,7 @@ class Store:
         """Add the identities and variations that a game has now to those that it had before."""
         if both != before:
             lineup = self._id("lineups", {"agents": _words(record.agents), "identities": _words(both)})
-            setting = "(SELECT setting FROM games WHERE id = ?)"
             self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (lineup, number))
-            self._db.execute(f"DELETE FROM columns WHERE setting = {setting}", (number,))
         if record.variations:
             there = self.record(number)
             data = _packed(replace(there, variations=merged(there.variations, record.variations)).to_json())
@@ -339,15 +331,7 @@ class Store:
 
     def __len__(self) -> int:
         """Return the number of games."""
-        return sum(games for *_, games in self._counts())
-
-    def _counts(self) -> list[tuple[int, int, int, int]]:
-        """Return each setting, lineup and end with its games; they are counted again when the file has changed."""
-        ((version,),) = self._asked("PRAGMA data_version")  # changes when others write, `total_changes` by own writing
-        if self._counted[0] != (moment := (version, self._db.total_changes)):
-            question = "SELECT setting, lineup, end, count(*) FROM games GROUP BY setting, lineup, end"
-            self._counted = moment, list(self._asked(question))
-        return self._counted[1]
+        return int(next(self._asked("SELECT count(*) FROM games"))[0])
 
     @property
     def last(self) -> int:
@@ -364,7 +348,8 @@ class Store:
             games, lineups = self._rows("settings", "game, parameters"), self._rows("lineups", "agents, identities")
             ends = self._rows("ends", "version")
             found: dict[int, tuple[list[int], set[tuple[str, str]], set[str]]] = {}
-            for setting, lineup, end, number in self._counts():
+            question = "SELECT setting, lineup, end, count(*) FROM games GROUP BY setting, lineup, end"
+            for setting, lineup, end, number in self._asked(question):
                 count, names, versions = found.setdefault(setting, ([], set(), set()))
                 count.append(number)
                 names.update(zip(*map(_texts, lineups[lineup]), strict=True))
@@ -384,34 +369,24 @@ class Store:
 
     def numbers(
         self, game: str, parameters: Mapping[str, Any]
-    ) -> tuple[NDArray[np.int64], dict[tuple[int, int], tuple[Record, tuple[str, ...]]]]:
-        """Return start, course, lineup and end of the games of a setting, int64 [N, 4], as `stats.alike` takes them.
+    ) -> tuple[list[tuple[int, int, int, int]], dict[tuple[int, int], tuple[Record, tuple[str, ...]]]]:
+        """Return start, course, lineup and end of each game of a setting, as `stats.alike` takes them.
 
         The second value is, by lineup and end, a record of such a game and the identities of its agents.
         """
-        import numpy as np
-
+        question = (
+            "SELECT start, course, lineup, end FROM games JOIN settings ON settings.id = setting "
+            "WHERE game = ? AND parameters = ?"
+        )
         with self._naming():
-            ((setting,),) = self._asked(
-                "SELECT id FROM settings WHERE game = ? AND parameters = ?", (game, canonical(parameters))
-            )
-            packed = list(self._asked("SELECT last, data FROM columns WHERE setting = ? ORDER BY last", (setting,)))
-            last, newest = packed[-1][0] if packed else 0, self.last
-            question = "SELECT start, course, lineup, end FROM games WHERE setting = ? AND id > ? AND id <= ?"
-            rows = np.fromiter(chain.from_iterable(self._asked(question, (setting, last, newest))), dtype=np.int64)
-            if len(rows) >= 4 * _PACKED and not self._reading:  # and unless somebody else was faster
-                there = "(SELECT coalesce(max(last), 0) FROM columns WHERE setting = ?)"
-                pack = f"INSERT INTO columns SELECT ?, ?, ? WHERE ? = {there}"
-                self._db.execute(pack, (setting, newest, rows.tobytes(), last, setting))
+            rows = list(self._asked(question, (game, canonical(parameters))))
             lineups = self._rows("lineups", "agents, identities")
             ends = self._rows("ends", "outcome, scores, forfeit, version")
             lights = {}
-            for one, lineup, end, _ in self._counts():
-                if one == setting:
-                    agents, identities = map(_texts, lineups[lineup])
-                    lights[lineup, end] = _light((game, parameters), agents, ends[end]), identities
-            parts = [*(np.frombuffer(data, dtype=np.int64) for _, data in packed), rows]
-            return np.concatenate(parts).reshape(-1, 4), lights
+            for lineup, end in {row[2:] for row in rows}:
+                agents, identities = map(_texts, lineups[lineup])
+                lights[lineup, end] = _light((game, parameters), agents, ends[end]), identities
+            return rows, lights
 
     def entries(
         self,
