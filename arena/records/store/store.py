@@ -22,7 +22,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -30,10 +30,10 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from cellgames.agents.identity import is_program
-from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, Result, append, forfeit_of
+from cellgames.arena.records.record_lines import RECORDS, Record, Result, append, forfeit_of
 from cellgames.arena.records.variations import merged
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
@@ -89,21 +89,11 @@ class Source:
     games: int
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A game with its number in the store, for lists.
-
-    Attributes:
-        identities: Identities of the agents, by seat.
-        record: Without moves and summary, so it cannot be played again. Its `moves` hold one text that differs where
-            moves differ; its `pairing` numbers what it started from (seed, position and forced moves).
-        source: Kind and place.
-    """
+class Entry(NamedTuple):
+    """A game with its number in the store, and when it was added, in UTC as ISO 8601 has it."""
 
     number: int
     record: Record
-    identities: tuple[str, ...]
-    source: tuple[str, str]
     added: str
 
 
@@ -355,7 +345,7 @@ class Store:
                 names.update(zip(*map(_texts, lineups[lineup]), strict=True))
                 versions.update(ends[end])
             return [
-                Setting(game, _parsed(text), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
+                Setting(game, dict(json.loads(text)), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
                 for (game, text), (count, names, versions) in sorted((games[id], kept) for id, kept in found.items())
             ]
 
@@ -404,26 +394,31 @@ class Store:
         for name, value in (("offset", offset), ("limit", limit)):
             if not 0 <= value < 1 << 63:
                 raise InputError(name, "a whole number from 0 to 2^63 - 1", shown(value))
-        return list(self.listed(game, parameters, tail=f" DESC LIMIT {int(limit)} OFFSET {int(offset)}"))
+        return list(self._listed(game, parameters, f"DESC LIMIT {int(limit)} OFFSET {int(offset)}"))
 
-    def games(
-        self,
-        game: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        agents: Collection[str] | None = None,
-        version: str | None = None,
-    ) -> Iterator[Record]:
-        """Yield whole records in the order in which they were added.
+    def games(self, game: str | None = None, parameters: Mapping[str, Any] | None = None) -> Iterator[Record]:
+        """Yield records in the order in which they were added.
 
         Args:
             game: Id; None for any.
             parameters: All of them; None for any.
-            agents: Names; games in which others took part are left out. None for any.
-            version: Version of the package; None for any.
         """
-        for entry in self.listed(game, parameters, agents, version):
-            yield self.record(entry.number)
+        return (entry.record for entry in self._listed(game, parameters))
+
+    def _listed(self, game: str | None, parameters: Mapping[str, Any] | None, tail: str = "") -> Iterator[Entry]:
+        """Yield the entries of games; `tail` ends the question."""
+        wanted = {"settings.game": game, "parameters": None if parameters is None else canonical(parameters)}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        lines = self._asked(
+            "SELECT games.id, added, data FROM games JOIN settings ON settings.id = setting "
+            f"JOIN records ON records.game = games.id WHERE {' AND '.join(f'{name} = ?' for name in given) or '1'} "
+            f"ORDER BY games.id {tail}",
+            (*given.values(),),
+        )
+        for number, added, data in lines:
+            with self._naming(f"game {number}: "):
+                entry = Entry(number, Record.from_json(zlib.decompress(data)), added)
+            yield entry
 
     def record(self, number: int) -> Record:
         """Return the game of a number (`Entry.number`).
@@ -445,33 +440,6 @@ class Store:
             raise StoreError(self.path, "the number of a game", number)
         with self._naming(f"game {number}: "):
             return zlib.decompress(found[0]).decode()
-
-    def listed(
-        self,
-        game: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        agents: Collection[str] | None = None,
-        version: str | None = None,
-        tail: str = "",
-    ) -> Iterator[Entry]:
-        """Yield the entries of games in the order in which they were added; see `games`. `tail` ends the question."""
-        text = None if parameters is None else canonical(parameters)
-        wanted = {"game": game, "parameters": text, "version": version}
-        given = {name: value for name, value in wanted.items() if value is not None}
-        lines = self._asked(
-            "SELECT games.id, kind, place, games.added, settings.game, parameters, agents, identities, "
-            "outcome, scores, forfeit, version, turns, truncated, seed, opening, start, course FROM games "
-            "JOIN settings ON settings.id = setting JOIN lineups ON lineups.id = lineup JOIN ends ON ends.id = end "
-            f"JOIN sources ON sources.id = source WHERE {' AND '.join(f'{name} = ?' for name in given) or '1'} "
-            f"ORDER BY games.id{tail}",
-            (*given.values(),),
-        )
-        with self._naming():
-            for number, kind, place, added, name, values, players, identities, *columns in lines:
-                names = _texts(players)
-                if agents is None or {*names} <= {*agents}:
-                    record = _light((name, _parsed(values)), names, columns)
-                    yield Entry(number, record, _texts(identities), (kind, place), added)
 
 
 def _row(record: Record, identities: Mapping[str, str]) -> tuple[Any, ...]:
@@ -498,23 +466,12 @@ def _row(record: Record, identities: Mapping[str, str]) -> tuple[Any, ...]:
     )
 
 
-def _light(setting: tuple[str, Mapping[str, Any]], agents: tuple[str, ...], columns: Sequence[Any]) -> Record:
-    """Return a record without its moves and summary from its columns, the last of which may be missing."""
-    outcome, scores, forfeit, version, *rest = columns
-    turns, truncated, seed, opening, start, course = rest or (0, 0, 0, 0, 0, 0)
-    end, points = _texts(outcome), _texts(scores)
+def _light(setting: tuple[str, Mapping[str, Any]], agents: tuple[str, ...], columns: Sequence[str]) -> Record:
+    """Return a record of an end, without what differs from game to game."""
+    outcome, scores, forfeit, version = columns
     failed = forfeit_of(json.loads(forfeit)) if forfeit else None
-    return Record(
-        game=setting[0],
-        version=version,
-        parameters=setting[1],
-        seed=seed,
-        agents=agents,
-        opening=opening,
-        moves=(f"{course:x}",),
-        result=Result(end, points, turns, bool(truncated), failed),
-        pairing=Pairing("store", start, tuple(range(len(agents)))),
-    )
+    result = Result(_texts(outcome), _texts(scores), 0, False, failed)
+    return Record(setting[0], version, setting[1], seed=0, agents=agents, opening=0, moves=(), result=result)
 
 
 def canonical(values: Mapping[str, Any]) -> str:
@@ -525,11 +482,6 @@ def canonical(values: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=4096)
 def _texts(text: str) -> tuple[Any, ...]:
     return tuple(json.loads(text))
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: str) -> dict[str, Any]:
-    return dict(json.loads(text))
 
 
 @lru_cache(maxsize=4096)
