@@ -157,11 +157,8 @@ class GridAdaptation(Game[GridState]):
 
     def flips_now(self, round: Tensor) -> Tensor:
         """Return a mask of the rounds, int64 [B], in which a digit may be flipped: bool [B]."""
-        now = torch.zeros_like(round, dtype=torch.bool)
-        for number in self.flip_rounds:
-            if number <= self.rounds:
-                now = now | (round == number)
-        return now
+        numbers = [number for number in self.flip_rounds if number <= self.rounds]
+        return torch.isin(round, torch.tensor(numbers, dtype=torch.int64, device=round.device))
 
     @override
     def is_last_turn(self, state: GridState) -> Tensor:

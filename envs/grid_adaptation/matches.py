@@ -50,15 +50,15 @@ def begin(game: GridAdaptation, seeds: Tensor) -> GridState:
 
 def _dealt(game: GridAdaptation, seeds: Tensor) -> Tensor:
     """Return sequences [B, P]: different for every player, each order as likely (bias below 2^-16)."""
-    orders = _orders(seeds.device)
+    orders = orders_of(8, seeds.device)  # of the sequences
     lots = chance.draw(seeds, _DEAL, torch.zeros_like(seeds))
     return orders[chance.uniform_int(lots, len(orders)), : game.players].t().contiguous().t()  # matches innermost
 
 
 @table
-def _orders(device: torch.device) -> Tensor:
-    """Return the eight sequences in every order: int64 [8!, 8]."""
-    return torch.tensor(list(itertools.permutations(range(8))), device=device)
+def orders_of(count: int, device: torch.device) -> Tensor:
+    """Return the numbers below `count` in every order: int64 [count!, count]."""
+    return torch.tensor(list(itertools.permutations(range(count))), device=device)
 
 
 def may_pay(game: GridAdaptation, state: GridState) -> Tensor:

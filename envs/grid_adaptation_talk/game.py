@@ -51,6 +51,7 @@ class GridAdaptationTalk(GridAdaptation):
         talk_steps: in which words are sent before each round, 1 to 10.
         scramble: True to deal out the words of a talk step anew among their senders, so that they carry nothing.
         mute: True to replace all words by silence on their way.
+        reward_sharing: the ally's share of a reward, 0 to 1; None without allies. Seats 0 and 1 are allies, and so on.
     """
 
     talk: Talk = "none"
@@ -58,8 +59,11 @@ class GridAdaptationTalk(GridAdaptation):
     talk_steps: int = 1
     scramble: bool = False
     mute: bool = False
+    reward_sharing: float | None = None
 
-    added_parameters: ClassVar[frozenset[str]] = frozenset({"talk", "words", "talk_steps", "scramble", "mute"})
+    added_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"talk", "words", "talk_steps", "scramble", "mute", "reward_sharing"}
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,6 +77,9 @@ class GridAdaptationTalk(GridAdaptation):
                 raise InputError(name, "True or False", shown(flag), where=self.id)
         if self.scramble and self.mute:
             raise InputError("mute", "one of scramble=True and mute=True", "both", where=self.id)
+        share = self.reward_sharing
+        if share is not None and (isinstance(share, bool | str) or not 0 <= share <= 1 or self.players % 2):
+            raise InputError("reward_sharing", "0 to 1 and an even number of players", shown(share), where=self.id)
 
     @cached_property
     @override
@@ -103,19 +110,30 @@ class GridAdaptationTalk(GridAdaptation):
     @override
     def info(self) -> GameInfo:
         base = self.base.info
+        planes = base.observation.shape[0] + words.num_planes(self) + (self.reward_sharing is not None) * self.players
         return replace(
             base,
             max_turns=self.rounds * self.steps_a_round + 1,
             action_nvec=(*base.action_nvec, *(self.words + 1,) * self.places),
-            observation=replace(
-                base.observation, shape=(base.observation.shape[0] + words.num_planes(self), self.size, self.size)
-            ),
+            observation=replace(base.observation, shape=(planes, self.size, self.size)),
             board=Space((1 + self.board_planes, self.size, self.size), torch.int8, -1, max(7, self.words)),
         )
+
+    @cached_property
+    def silent(self) -> list[int]:
+        """The places in the mask of the base game's only choices in a talk step."""
+        nvec = self.base.info.action_nvec
+        return [sum(nvec[:part]) + self.fallback(part, None) for part in range(BASE)]
 
     def talking(self, state: GridState) -> Tensor:
         """Return a mask of the matches whose next step is a talk step, bool [B]; False after the end."""
         return _with_talk(state).talks < state.round.clamp(max=self.rounds) * self.talk_steps
+
+    def shared(self, rewards: Tensor) -> Tensor:
+        """Return rewards after sharing, of those that each player has earned, float32 [B, P] both."""
+        if not (share := self.reward_sharing):
+            return rewards
+        return (1 - share) * rewards + share * rewards[:, [seat ^ 1 for seat in range(self.players)]]
 
     @override
     def places_tiles(self, state: GridState) -> Tensor:
@@ -140,6 +158,7 @@ class GridAdaptationTalk(GridAdaptation):
             base = quiet
         else:
             played = self.base._step(base, actions[..., :BASE])
+            played = played.replace(rewards=self.shared(played.rewards))
             base = played if not now.any() else quiet.merge(played, lambda one, other: choose_envs(now, one, other))
         env_ids = now.nonzero().squeeze(1)
         after = state.with_base(base)
@@ -180,8 +199,7 @@ class GridAdaptationTalk(GridAdaptation):
         now, base_width = self.talking(state), self.base.info.num_actions
         mask[..., :base_width] = self.base._legal(_with_talk(state).base)
         nothing = torch.zeros(base_width, dtype=torch.bool, device=state.device)
-        nvec = self.base.info.action_nvec
-        nothing[[sum(nvec[:part]) + self.fallback(part, None) for part in range(BASE)]] = True
+        nothing[self.silent] = True
         mask[now, :, :base_width] = nothing
         said = mask[..., base_width:].unflatten(2, (-1, self.words + 1))
         said[:] = along_envs(now, said.ndim)
@@ -219,20 +237,20 @@ class GridAdaptationTalk(GridAdaptation):
         """
         state = _with_talk(state)
         all_words = torch.cat((state.said.flatten(1), state.arrived.flatten(1)), 1)
-        planes = all_words.new_full((len(state), self.board_planes * self.spaces), words.TO_COME)
-        planes[:, : all_words.shape[1]] = all_words
-        return torch.cat(
-            (self.tiles(state)[:, None], planes.view(len(planes), self.board_planes, self.size, self.size)), 1
-        )
+        return torch.cat((self.tiles(state)[:, None], words.on_planes(self, all_words, words.TO_COME)), 1)
 
     @override
     def observe(self, state: GridState, player: Tensor | int) -> Tensor:
-        """Return the planes of the base game, one that is 1 in talk steps, and those of the words that were heard."""
+        """Return the base game's planes, one that is 1 in talk steps, those of words, and those of the ally's seat."""
         state = _with_talk(state)
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         known = words.one_hot(self, words.history(self, state.said, state.arrived, seat))
         talking = self.talking(state)[:, None, None, None].expand(-1, 1, self.size, self.size)
-        return torch.cat((super().observe(state, seat), talking, known), 1)
+        parts = [super().observe(state, seat), talking, known]
+        if self.reward_sharing is not None:
+            ally = seat[:, None] ^ 1 == torch.arange(self.players, device=state.device)
+            parts.append(ally[..., None, None].expand(-1, -1, self.size, self.size))
+        return torch.cat(parts, 1)
 
     @override
     def _observe_into(self, state: GridState, out: Tensor) -> None:
@@ -242,18 +260,21 @@ class GridAdaptationTalk(GridAdaptation):
     def infos(self, state: GridState, player: int) -> dict[str, Tensor]:
         """Return those of the base game, and the words `heard` in the last talk step by sender, [B, P].
 
-        They are -1 at the player's own seat, and everywhere before the first talk step.
+        They are -1 at the player's own seat, and everywhere before the first talk step. The seat of the `ally`, [B], is
+        there if rewards are shared.
         """
         state = _with_talk(state)
         arrived = words.heard_by(self, state.arrived, torch.full_like(state.talks, player)).long()
-        last, env_ids = (state.talks - 1).clamp(min=0), torch.arange(len(state), device=state.device)
-        heard = state.talks.new_full((len(state), self.players), words.TO_COME)
-        heard[:, [seat for seat in range(self.players) if seat != player]] = arrived[env_ids, last]
-        return {**super().infos(state, player), "heard": heard}
+        last = arrived[torch.arange(len(state), device=state.device), (state.talks - 1).clamp(min=0)]
+        heard = torch.cat((last[:, :player], torch.full_like(last[:, :1], words.TO_COME), last[:, player:]), 1)
+        ally = {} if self.reward_sharing is None else {"ally": torch.full_like(state.talks, player ^ 1)}
+        return {**super().infos(state, player), "heard": heard, **ally}
 
     @override
     def solo(self, state: GridState) -> Solo:
-        return BatchOfOne(self, state) if library(state.device) is None else TalkSolo(self, _with_talk(state))
+        if library(state.device) is None or self.reward_sharing is not None:
+            return BatchOfOne(self, state)
+        return TalkSolo(self, _with_talk(state))
 
     @override
     def action_to_string(self, action: int) -> str:

@@ -35,6 +35,8 @@ def step_in_place(
     more = options, pointer(talks, torch.int64), pointer(said, torch.int8)
     function, components = native.cellgames_grid_adaptation_talk_step, BASE + game.places
     played = rounds.play(function, game.base, state.base, given, random, True, components, more)
+    for rewards in (state.rewards, played.rewards) if game.reward_sharing else ():
+        rewards.copy_(game.shared(rewards))
     for field, written in ((state.talks, talks), (state.said, said)):
         if field.data_ptr() != written.data_ptr():
             field.copy_(written)

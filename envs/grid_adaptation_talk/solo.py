@@ -52,33 +52,19 @@ class TalkSolo(GridSolo):
         self.pause()
         said = choices[:, BASE:].astype(np.int8)
         self._said[self._talks] = said
-        self._heard[self._talks] = self._delivered(said)
-        self._talks += 1
-
-    def _delivered(self, said: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-        if not self._talk.scramble:
-            return said * 0 if self._talk.mute else said
         seeds, number = (torch.tensor([value], device="cpu") for value in (self._seed, self._talks))
-        return words.delivered(self._talk, seeds, number, torch.from_numpy(said)[None])[0].numpy()
+        self._heard[self._talks] = words.delivered(self._talk, seeds, number, torch.from_numpy(said)[None])[0].numpy()
+        self._talks += 1
 
     @override
     def legal_actions(self) -> npt.NDArray[np.bool_]:
-        game = self._talk
-        base = super().legal_actions()
-        legal = np.zeros((game.players, game.info.num_actions), dtype=bool)
-        if self._over:
-            return legal
-        said = legal[:, base.shape[1] :].reshape(game.players, -1, game.words + 1)
-        if self.talking:
-            nvec = game.info.action_nvec
-            for component in range(BASE):
-                legal[:, sum(nvec[:component]) + game.fallback(component, None)] = True
-            said[:] = True
-        else:
-            legal[:, : base.shape[1]] = base
-            said[..., 0] = True
-        legal[:, base.shape[1] :] = said.reshape(game.players, -1)
-        return legal
+        game, legal, talking = self._talk, super().legal_actions(), self.talking and not self._over
+        said = np.full((game.players, game.places, game.words + 1), talking)
+        said[..., 0] = not self._over
+        if talking:
+            legal = np.zeros_like(legal)
+            legal[:, game.silent] = True
+        return np.concatenate((legal, said.reshape(game.players, -1)), 1)
 
     @override
     def observe(self, player: int) -> npt.NDArray[np.int16]:
@@ -98,19 +84,14 @@ class TalkSolo(GridSolo):
 
     @override
     def board(self) -> npt.NDArray[np.int8]:
-        game = self._talk
-        planes = np.full((game.board_planes, game.size, game.size), words.TO_COME, dtype=np.int8)
-        flat = planes.reshape(-1)
-        flat[: 2 * self._said.size] = np.concatenate((self._said.reshape(-1), self._heard.reshape(-1)))
+        all_words = torch.from_numpy(np.stack((self._said, self._heard)).reshape(1, -1))
+        planes = words.on_planes(self._talk, all_words, words.TO_COME)[0].numpy()
         return np.concatenate((super().board()[None], planes))
 
     @override
     def infos(self, player: int) -> dict[str, Any]:
-        last = [words.TO_COME] * self._talk.players
-        if self._talks:
-            last[:player] = self._reached(player)[self._talks - 1, :player].tolist()
-            last[player + 1 :] = self._reached(player)[self._talks - 1, player:].tolist()
-        return {**super().infos(player), "heard": last}
+        last = self._reached(player)[max(0, self._talks - 1)]  # before the first, all are to come
+        return {**super().infos(player), "heard": np.insert(last, player, words.TO_COME).tolist()}
 
     @override
     def state(self) -> TalkState:

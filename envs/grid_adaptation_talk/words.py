@@ -7,14 +7,15 @@ others, in the order of seats. Letters: `B` matches, `P` players, `T` talk steps
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from cellgames.envs.core import chance
+from cellgames.envs.grid_adaptation.matches import orders_of
 from cellgames.envs.kernels.lookup_tables import table
 
 if TYPE_CHECKING:
@@ -32,12 +33,6 @@ def _others(players: int, device: torch.device) -> tuple[Tensor, Tensor]:
     seat, place = torch.arange(players, device=device)[:, None], torch.arange(players - 1, device=device)
     other = place + (place >= seat).long()
     return other, seat - (seat > other).long()
-
-
-@table
-def _orders(count: int, device: torch.device) -> Tensor:
-    """Return all orders of some senders: int64 [count!, count]."""
-    return torch.tensor(list(itertools.permutations(range(count))), device=device)
 
 
 def _by_receiver(words: Tensor) -> Tensor:
@@ -59,10 +54,10 @@ def delivered(game: GridAdaptationTalk, seeds: Tensor, step: Tensor, said: Tenso
         return said
     players = game.players
     if game.talk == "public":
-        orders = _orders(players, said.device)
+        orders = orders_of(players, said.device)
         lots = chance.draw(seeds, _ORDER, step * players)
         return said.gather(1, orders[chance.uniform_int(lots, math.factorial(players))][:, :, None])
-    orders = _orders(players - 1, said.device)
+    orders = orders_of(players - 1, said.device)
     lots = chance.draw(seeds[:, None], _ORDER, step[:, None] * players + torch.arange(players, device=said.device))
     order = orders[chance.uniform_int(lots, math.factorial(players - 1))]
     return _by_receiver(_by_receiver(said).gather(2, order))
@@ -96,7 +91,11 @@ def num_planes(game: GridAdaptationTalk) -> int:
 
 def one_hot(game: GridAdaptationTalk, words: Tensor) -> Tensor:
     """Return words, [B, T, S], one-hot on planes that are filled row by row, int16 [B, planes, H, W]; 0 to come."""
-    bits = (words[..., None] == torch.arange(game.words + 1, device=words.device)).to(torch.int16).flatten(1)
-    planes = bits.new_zeros(len(bits), (num_planes(game) - 1) * game.spaces)
-    planes[:, : bits.shape[1]] = bits
-    return planes.view(len(planes), planes.shape[1] // game.spaces, game.size, game.size)
+    bits = (words[..., None] == torch.arange(game.words + 1, device=words.device)).to(torch.int16)
+    return on_planes(game, bits.flatten(1), 0)
+
+
+def on_planes(game: GridAdaptationTalk, numbers: Tensor, fill: int) -> Tensor:
+    """Return numbers, [B, n], on planes, [B, planes, H, W], that they fill row by row, with `fill` behind them."""
+    padded = functional.pad(numbers, (0, -numbers.shape[1] % game.spaces), value=fill)
+    return padded.view(len(padded), padded.shape[1] // game.spaces, game.size, game.size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -165,7 +166,7 @@ def test_the_game_keeps_its_contract(family: str) -> None:
 def test_the_base_game_knows_nothing_of_talk() -> None:
     game = cellgames.make("grid-adaptation-v0")
     assert isinstance(game, GridAdaptation)
-    assert not {"talk", "words", "talk_steps", "scramble", "mute"} & set(game.parameters)
+    assert not {"talk", "words", "talk_steps", "scramble", "mute", "reward_sharing"} & set(game.parameters)
     assert type(game.init(seeds(0, 1))).__name__ == "GridState"
     assert game == cellgames.make(game.id, talk="none", words=8) == GridAdaptationTalk(talk="public", words=3).base
 
@@ -231,6 +232,32 @@ def test_scrambled_words_come_from_each_sender_equally_often() -> None:
         assert again.equal(state)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_allies_share_rewards_and_nothing_else(share: float) -> None:
+    apart = GridAdaptationTalk(**FAMILIES["private"])
+    game = replace(apart, reward_sharing=share)
+    one, other = (each.vector(8, seed=4) for each in (apart, game))
+    for step in range(8):
+        actions = apart.random_actions(one.state, torch.Generator().manual_seed(step))
+        before: Any = other.state.clone()
+        earned, shared = one.step(actions).rewards, other.step(actions).rewards
+        allies = earned[:, [1, 0, 3, 2]]
+        assert torch.equal(shared, (1 - share) * earned + share * allies)
+        assert torch.equal(shared, game.step(before, actions).rewards)
+        assert torch.allclose(shared.sum(1), earned.sum(1), atol=1e-4)
+        assert one.state.replace(rewards=shared).equal(other.state.replace(rewards=shared))
+        for player in range(4):
+            known = apart.observe(before, player)
+            seen = game.observe(before, player)
+            assert torch.equal(seen[:, : known.shape[1]], known)
+            ally = torch.tensor([seat == player ^ 1 for seat in range(4)], dtype=torch.int16)
+            assert torch.equal(seen[:, known.shape[1] :], ally[:, None, None].expand(8, 4, 7, 7))
+            assert game.infos(before, player)["ally"].tolist() == [player ^ 1] * 8
+    line = game.state_to_string(other.state[0])
+    assert line == apart.state_to_string(one.state[0])
+    assert game.solo(other.state[0]).infos(2)["ally"] == 3
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -263,6 +290,9 @@ def test_a_bad_position_is_refused(old: str, new: str, message: str) -> None:
         ({"talk": "public", "mute": "no"}, ("mute", "'no'")),
         ({"talk": "public", "mute": True, "scramble": True}, ("mute", "both")),
         ({"words": 4}, ("talk", "'none'")),
+        ({"talk": "public", "reward_sharing": 1.5}, ("reward_sharing", "1.5")),
+        ({"talk": "public", "reward_sharing": "half"}, ("reward_sharing", "'half'")),
+        ({"talk": "public", "players": 3, "reward_sharing": 0.5}, ("reward_sharing", "0.5")),
     ],
 )
 def test_a_bad_parameter_is_refused(parameters: dict[str, Any], refusal: tuple[str, ...]) -> None:
