@@ -160,6 +160,7 @@ class AlphaZeroArguments(Arguments):
         metavar="NAME=VALUE",
     )
     variant_envs: int = option(0, "games of each of the variants; 0 for as many as num_envs", low=0)
+    workers: int = option(1, "processes that play, each with its share of the games; 1 is this process alone", low=1)
     surprise_weight: float = option(
         0.0, "share of the replay that goes to positions by how much the search changes their policy", low=0, high=1
     )

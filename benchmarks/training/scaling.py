@@ -76,6 +76,12 @@ CASES = {
         WORKERS,
         same=True,
     ),
+    "alphazero": Case(
+        "AlphaZero on torus-small-v0, 16,000 steps, settings of the preset",
+        "train torus-small-v0 --algo alphazero --total-steps 16000 --eval-games 20 --eval-every 1000 --quiet",
+        WORKERS,
+        same=False,
+    ),
 }
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from arena_runs import InLine
 from every_game import GAMES, generator
 from native_code import native_library
 from torch import Tensor
@@ -21,10 +23,12 @@ from cellgames.agents.torus.proof_search import ProofSearch
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.torus.geometry import neighbours
 from cellgames.training import Finished, train
+from cellgames.training.alphazero import alphazero
 from cellgames.training.alphazero.alphazero import AlphaZeroLearner, _by_surprise
 from cellgames.training.alphazero.search_play import Positions, Searched, SearchPlay
 from cellgames.training.arguments import AlphaZeroArguments
 from cellgames.training.runs.checkpoints import CHECKPOINT
+from cellgames.training.selfplay.learner import Purpose, derive
 
 GAME = cellgames.make("torus-v0", size=2)
 CELLS = GAME.info.num_actions
@@ -157,6 +161,36 @@ def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path:
     assert drawn.value.eq(0.25).all()
     assert len(drawn.observation.flatten(1).unique(dim=0)) == game.symmetries  # 36, all of them met
     assert drawn.observation[:, 4, 0, 0].float().mean().item() == pytest.approx(0.5, abs=0.15)
+
+
+def test_rows_of_workers_stand_beside_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each worker plays what a learner with its seed and its share of the games plays."""
+    monkeypatch.setattr(alphazero, "processes", lambda count: nullcontext(InLine()))
+    settings: dict[str, Any] = {"opponents": "self=0.5,random=0.5", "variants": ("size=3",)}
+    learner = learner_of(tmp_path / "shared", workers=2, **settings)
+    shares = [learner_of(tmp_path / "alone", num_envs=4, **settings) for _ in range(2)]
+    shares[1].restart(derive(derive(1, Purpose.GAMES, 1), Purpose.GAMES))
+    for number in (0, 0):
+        joined = learner.lessons[number].play.collect(6)
+        parts = [share.lessons[number].play.collect(6) for share in shares]
+        for name, value in vars(joined).items():
+            if name != "ended":
+                assert equal(value, torch.cat([getattr(part, name) for part in parts], 1))
+        assert joined.ended.games == sum(part.ended.games for part in parts)
+        scores = [part.ended.results.get(0, (0.0, 0)) for part in parts]
+        assert joined.ended.results.get(0, (0.0, 0)) == tuple(map(sum, zip(*scores, strict=True)))
+    for changes in ({"num_envs": 7}, {"opponents": "self=0.5,pool=0.5", "variants": ()}):
+        with pytest.raises(ValueError, match="workers: expected a number that divides num_envs and variant_envs, and"):
+            learner_of(tmp_path, workers=2, **{**settings, **changes})
+
+
+@pytest.mark.slow
+def test_a_run_with_workers_can_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = tiny(workers=2, opponents="self")
+    train(arguments, tmp_path / "processes")
+    monkeypatch.setattr(alphazero, "processes", lambda count: nullcontext(InLine()))
+    train(arguments, tmp_path / "here")
+    assert equal(content(tmp_path / "processes"), content(tmp_path / "here"))
 
 
 def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,6 +33,7 @@ from cellgames.agents.search.improvement import Effort, Improver
 from cellgames.agents.simultaneous.joint_agent import improver_of
 from cellgames.envs import registry
 from cellgames.envs.core import Game
+from cellgames.runs.workers import processes
 from cellgames.training.arguments import AlphaZeroArguments, Arguments
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
 from cellgames.training.selfplay.opponents import POOL, Opponents, parse_mix
@@ -45,7 +47,7 @@ from cellgames.training.selfplay.updates import (
 )
 from cellgames.utils.errors import InputError, shown
 
-from .search_play import Positions, Replay, Searched, SearchPlay
+from .search_play import Positions, Replay, Searched, SearchPlay, WorkerPlay
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,25 @@ class AlphaZeroLearner(Learner):
         ]
         self.lessons = [self._lesson(game, arguments, share), *further]
         self.play = self.lessons[0].play
+        if arguments.workers > 1:
+            self._share_games(arguments)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(),
             lr=arguments.learning_rate,
             weight_decay=arguments.weight_decay,
             fused=device.type == "cuda",
         )
+
+    def _share_games(self, arguments: AlphaZeroArguments) -> None:
+        count, envs, more = arguments.workers, arguments.num_envs, arguments.variant_envs
+        if POOL in parse_mix(arguments.opponents) or envs % count or more % count:
+            expected = "a number that divides num_envs and variant_envs, and no pool, whose snapshots stay here"
+            raise InputError("workers", expected, count)
+        own = replace(arguments, num_envs=envs // count, variant_envs=more // count, workers=1, buffer_size=1)
+        make = partial(AlphaZeroLearner, self.game, replace(own, start_from=""), Path(), torch.device("cpu"))
+        executors = [self.ends.enter_context(processes(1)) for _ in range(count)]
+        for number, lesson in enumerate(self.lessons):
+            self.lessons[number] = replace(lesson, play=WorkerPlay(lesson.play, number, make, executors))
 
     def _lesson(self, game: Game, arguments: AlphaZeroArguments, network: Network) -> _Lesson:
         opponents = Opponents(game, parse_mix(arguments.opponents), self.pool, self.device)

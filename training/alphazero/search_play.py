@@ -6,8 +6,11 @@ Letters as in `selfplay`: `T` steps, `B` games (environments), `R` rows that act
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -18,8 +21,9 @@ from cellgames.agents.networks.networks import Network
 from cellgames.agents.playouts.random_agent import random_actions
 from cellgames.agents.search.improvement import Improver, Rows
 from cellgames.envs.core import Game, State
+from cellgames.training.selfplay.learner import Purpose, derive
 from cellgames.training.selfplay.opponents import Opponents
-from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
+from cellgames.training.selfplay.rollouts import Ended, Rollout, SelfPlay
 from cellgames.utils.errors import InputError
 
 
@@ -219,3 +223,64 @@ class SearchPlay(SelfPlay):
         players = self.game.info.num_players
         seats = torch.arange(players, device=self.device).repeat(len(env_ids))
         self.improver.start(seats, env_ids.repeat_interleave(players))
+
+
+class WorkerPlay(SearchPlay):
+    """Games in workers, which keep a share each; the newest weights go there for each rollout.
+
+    Args:
+        like: the same games in this process.
+        lesson: number of the lesson.
+        make: makes a learner with a worker's share of the games.
+        workers: executors of one process each.
+    """
+
+    def __init__(self, like: SearchPlay, lesson: int, make: Callable[[], Any], workers: Sequence[Executor]) -> None:
+        super().__init__(like.game, like.network, like.opponents, like.num_envs, like.device, like.improver)
+        self._lesson, self._makes = lesson, [pickle.dumps((place, make)) for place in range(len(workers))]
+        self._workers = workers
+
+    @override
+    def restart(self, seed: int) -> None:
+        # The first worker plays the games that its share alone would play.
+        places = range(1, len(self._workers))
+        self._seeds = [seed, *(derive(derive(seed, Purpose.GAMES, place), Purpose.GAMES) for place in places)]
+
+    @override
+    def collect(self, steps: int) -> Searched:
+        weights = pickle.dumps({name: value.cpu() for name, value in self.network.state_dict().items()})
+        seeds: Sequence[int | None] = self._seeds or [None] * len(self._workers)
+        self._seeds = []
+        futures = [
+            worker.submit(_collect, make, self._lesson, seed, steps, weights)
+            for worker, make, seed in zip(self._workers, self._makes, seeds, strict=True)
+        ]
+        parts: list[Searched] = [pickle.loads(future.result()) for future in futures]
+        ended = Ended(sum(part.ended.games for part in parts), sum(part.ended.turns for part in parts), {}, {})
+        for part in (part.ended for part in parts):
+            for number, (score, games) in part.results.items():
+                before = ended.results.get(number, (0.0, 0))
+                ended.results[number] = before[0] + score, before[1] + games
+                ended.returns[number] = ended.returns.get(number, 0.0) + part.returns[number]
+        names = [name for name in vars(parts[0]) if name != "ended"]
+        rows = {name: torch.cat([getattr(part, name) for part in parts], 1).to(self.device) for name in names}
+        return Searched(**rows, ended=ended)
+
+    @override
+    def games_state(self) -> None:
+        return None
+
+
+@cache
+def _learner(make: bytes) -> Any:
+    """Return the learner of a worker, which has its games."""
+    return pickle.loads(make)[1]()
+
+
+def _collect(make: bytes, lesson: int, seed: int | None, steps: int, weights: bytes) -> bytes:
+    """Return a rollout of a worker; pickled, since processes would share the memory of tensors."""
+    learner = _learner(make)
+    learner.network.load_state_dict(pickle.loads(weights))
+    if seed is not None:
+        learner.lessons[lesson].play.restart(seed)
+    return pickle.dumps(learner.lessons[lesson].play.collect(steps))

@@ -148,6 +148,7 @@ def train(
         goes_on = resume and (folder / CHECKPOINT).exists()
         made = dataclasses.replace(arguments, start_from="") if goes_on else arguments
         learner = ALGORITHMS[arguments.algorithm].learner(game, made, folder, device)
+        ends.enter_context(learner.ends)
         eval_opponents = _load_eval_opponents(game, arguments, learner)
         place = run_of(folder, arguments)
         check(place, arguments, resume=resume)

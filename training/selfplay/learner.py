@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -82,6 +83,7 @@ class Learner(ABC):
         pool: snapshots; the run prunes it when it has written a checkpoint.
         play: where its games are played; None if the algorithm has a way of its own.
         optimizer: optimizer of the network.
+        ends: contexts that end with the run, such as processes.
         generator: generator of the order in which actions are learned from.
         sample: True if the trained agent samples its actions.
     """
@@ -103,7 +105,7 @@ class Learner(ABC):
         network: Network | None = None,
         kind: str = "policy",
     ) -> None:
-        self.game, self.arguments, self.device = game, arguments, device
+        self.game, self.arguments, self.device, self.ends = game, arguments, device, ExitStack()
         size = Size(arguments.channels, arguments.layers)
         self.network = make_network(game, size, kind) if network is None else network
         if arguments.start_from:

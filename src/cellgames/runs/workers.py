@@ -44,6 +44,7 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
 
     Raises:
         ValueError: a count below 1.
+        WorkerError: from the block, for the error of the executor that a worker has ended.
     """
     check_whole("count", count, 1)
     context = get_context("spawn")  # processes that are forked from one with threads may hang
@@ -52,6 +53,11 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
     try:
         yield executor
         executor.shutdown()
+    except BrokenExecutor as error:
+        raise WorkerError(
+            "a worker ended in the middle of its work: was it killed, is there enough memory, does an agent end its "
+            "process? What is finished is kept, and the same command goes on from there"
+        ) from error
     finally:
         writer.close()
         executor.shutdown(cancel_futures=True)
@@ -83,9 +89,6 @@ def completed(workers: Executor, work: Callable[[], Callable[[T], R]], pieces: I
         workers: executor whose processes have this folder and this package.
         work: called once in each worker, returns the function that does a piece; pickled, as the pieces are.
         pieces: their results may not depend on the process.
-
-    Raises:
-        WorkerError: a worker ended in the middle of a piece.
     """
     shared, failed = pickle.dumps((os.getcwd(), run_folder(), work)), list[Exception]()
     futures = dict[Future[R], T]()
@@ -98,18 +101,11 @@ def completed(workers: Executor, work: Callable[[], Callable[[T], R]], pieces: I
                 continue
             try:
                 result = future.result()
-            except BrokenExecutor:
-                raise
             except Exception as error:
                 failed.append(error)
                 _cancel(futures)
             else:
                 yield piece, result
-    except BrokenExecutor as error:
-        raise WorkerError(
-            "a worker ended in the middle of its work: was it killed, is there enough memory, does an agent end its "
-            "process? What is finished is kept, and the same command goes on from there"
-        ) from error
     finally:
         _cancel(futures)
     if failed:
