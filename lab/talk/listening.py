@@ -57,9 +57,8 @@ def with_other_word(game: GridAdaptationTalk, state: TalkState, seat: Tensor, ge
     change = torch.randint(1, game.words + 1, (len(state),), generator=generator)
     name = "heard" if state.heard.shape[1] else "said"
     words = getattr(state, name).clone()
-    words[env_ids, last, sender, place] = ((words[env_ids, last, sender, place] + change) % (game.words + 1)).to(
-        words.dtype
-    )
+    at = env_ids, last, sender, place
+    words[at] = ((words[at] + change) % (game.words + 1)).to(words.dtype)
     return state.replace(**{name: words})
 
 

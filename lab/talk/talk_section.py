@@ -103,19 +103,8 @@ def _claims_table(spoken: Sequence[Claim]) -> Table:
         )
         for claim in spoken
     ]
-    heads = (
-        "word",
-        "about",
-        "means",
-        "said",
-        "lies in %",
-        "low",
-        "high",
-        "gain of a lie",
-        "from",
-        "to",
-        "lies by agent in %",
-    )
+    said = ("word", "about", "means", "said", "lies in %", "low", "high")
+    heads = (*said, "gain of a lie", "from", "to", "lies by agent in %")
     return Table("talk_claims", heads, rows)
 
 
@@ -166,10 +155,7 @@ def asked_sections(
         return []
     heard = [dependence(game, name, agent, played, positions, seed, shown=shown) for name, agent in agents.items()]
     rows: list[tuple[Cell, ...]] = [
-        (
-            *(one.agent, one.states, _number(one.variation), _number(one.low), _number(one.high)),
-            "policy" if one.exact else "draws",
-        )
+        (one.agent, one.states, *map(_number, (one.variation, one.low, one.high)), "policy" if one.exact else "draws")
         for one in heard
     ]
     text = [
@@ -190,13 +176,9 @@ def asked_sections(
             "What allies gain: points of pairs of players less the mean of their game, by the distance of the "
             f"sequences that they were dealt, against {len(others)} games of the same agents with scrambled words."
         )
-        parts.append(
-            Table(
-                "talk_coalitions",
-                ("distance", "pairs", "points", "scrambled", "gain", "low", "high"),
-                [tuple(_number(v, 2) if isinstance(v, float) else v for v in vars(one).values()) for one in gains],
-            )
-        )
+        heads = ("distance", "pairs", "points", "scrambled", "gain", "low", "high")
+        cells = [tuple(_number(v, 2) if isinstance(v, float) else v for v in vars(one).values()) for one in gains]
+        parts.append(Table("talk_coalitions", heads, cells))
         data["coalitions"] = [_numbers(one) for one in gains]
         data["mean points"] = [_number(float(np.mean(scores))) for scores, _ in pairs]
     return [Section("Who listens, and what allies gain", (*text, *parts), data)]
