@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from cellgames.envs.connection import Hex, Y
 from cellgames.envs.connection.game import SWAP, ConnectionGame
@@ -30,83 +29,49 @@ _SIZE = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?")
 _NO_SWAP = re.compile(r"\b(no|without)[ -]?swap", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """The boards that one number stands for.
+_BOARDS: dict[str, tuple[type[StoneGame[Any]], str]] = {
+    "11": (Hex, "hexagons"),
+    "2048": (Torus, ""),
+    "2049": (Y, "hexagons"),
+    "2050": (Hex, "octagons"),
+    "2051": (Y, "octagons"),
+}
+"""By the value of `GM`, the class of the game and the tiling, "" for Torus."""
 
-    Attributes:
-        number: The value of `GM`.
-        game: Class of the game.
-        tiling: Of Hex and Y; "" for Torus.
-    """
-
-    number: int
-    game: type[StoneGame[Any]]
-    tiling: str = ""
-
-    @property
-    def title(self) -> str:
-        """The name of the game, and of the cells if they are not the usual ones."""
-        return self.game.__name__ + (" on octagons" if self.tiling == "octagons" else "")
+_TITLES = {gm: kind.__name__ + " on octagons" * (tiling == "octagons") for gm, (kind, tiling) in _BOARDS.items()}
 
 
-_DIALECTS = (
-    Dialect(11, Hex, "hexagons"),
-    Dialect(2048, Torus),
-    Dialect(2049, Y, "hexagons"),
-    Dialect(2050, Hex, "octagons"),
-    Dialect(2051, Y, "octagons"),
-)
-
-
-class MoveRead(NamedTuple):
-    """A move of a file as the game has it.
-
-    Attributes:
-        seat: Who makes it.
-        name: The action's name.
-        turned: True if the players' colours in the file are exchanged from then on.
-    """
-
-    seat: int
-    name: str
-    turned: bool
-
-
-def dialect_of(game: Game) -> Dialect:
-    """Return the dialect of SGF of a game; raise a `ValueError` for a game without one."""
-    for dialect in _DIALECTS:
-        if type(game) is dialect.game and dialect.tiling == game.parameters.get("tiling", ""):
-            return dialect
-    raise ValueError(f"SGF is for Torus, Hex and Y, got a game of {game.id}")
-
-
-def titles() -> dict[str, str]:
-    """Return properties of the root that have all dialects: number and title."""
-    return {f"GM[{dialect.number}]": dialect.title for dialect in _DIALECTS}
+def dialect_of(game: Game) -> tuple[str, str]:
+    """Return the value of `GM` of a game and the name of its boards; raise a `ValueError` for a game without SGF."""
+    board = type(game), game.parameters.get("tiling", "")
+    found = next((number for number, known in _BOARDS.items() if known == board), None)
+    if found is None:
+        raise ValueError(f"SGF is for Torus, Hex and Y, got a game of {game.id}")
+    return found, _TITLES[found]
 
 
 def game_of_root(root: Mapping[str, str]) -> StoneGame[Any]:
     """Return the game of a file's first node; raise a `ValueError` that says what was expected."""
-    number = root.get("GM", "1").strip()
-    dialect = next((dialect for dialect in _DIALECTS if str(dialect.number) == number), None)
-    if dialect is None:
-        known = ", ".join(f"{value} ({title})" for value, title in titles().items())
+    if (number := root.get("GM", "1").strip()) not in _BOARDS:
+        known = ", ".join(f"GM[{value}] ({title})" for value, title in _TITLES.items())
         raise InputError("GM", f"one of {known}", f"GM[{shown(number)[1:-1]}]")
-    typed = root.get("SZ", str(dialect.game.size))
+    kind, tiling = _BOARDS[number]
+    typed = root.get("SZ", str(kind.size))
     found = _SIZE.fullmatch(typed.strip())
     if found is None:
         raise InputError("SZ", "SZ with a size such as 5", shown(typed))
     if found[2] is not None and int(found[2]) != int(found[1]):
         raise InputError("SZ", "a board with as many rows as columns", f"SZ[{shown(typed)[1:-1]}]")
     parameters: dict[str, Any] = {"size": int(found[1])}
-    if dialect.tiling:
-        parameters |= {"tiling": dialect.tiling, "swap": not _NO_SWAP.search(root.get("RU", ""))}
-    return dialect.game(**parameters)
+    if tiling:
+        parameters |= {"tiling": tiling, "swap": not _NO_SWAP.search(root.get("RU", ""))}
+    return kind(**parameters)
 
 
-def read_move(game: StoneGame[Any], colour: str, word: str, *, turned: bool, following: str | None) -> MoveRead:
-    """Return the game's own form of a move of a file.
+def read_move(
+    game: StoneGame[Any], colour: str, word: str, *, turned: bool, following: str | None
+) -> tuple[int, str, bool]:
+    """Return the seat that makes a move of a file, the action's name, and `turned` for the moves after it.
 
     Args:
         game: The rules.
@@ -120,9 +85,9 @@ def read_move(game: StoneGame[Any], colour: str, word: str, *, turned: bool, fol
     """
     seat, text = COLOURS.index(colour) ^ turned, word.strip().lower()
     if not isinstance(game, ConnectionGame):
-        return MoveRead(seat, word, turned)
+        return seat, word, turned
     if text == "swap-sides" or (text == "swap" and following == colour):
-        return MoveRead(seat, SWAP, not turned)
+        return seat, SWAP, not turned
     if turned and text not in ("swap", SWAP):  # the stone that was taken over is mirrored, and all others with it
         text = game.layout.name(game.layout.swapped[game.layout.cell(text)])
-    return MoveRead(seat, text, turned)
+    return seat, text, turned

@@ -111,7 +111,7 @@ def records_to_sgf(records: Sequence[Record]) -> str:
 
 def _game_to_sgf(record: Record) -> str:
     game = game_of(record)
-    dialect = dialect_of(game)
+    number, title = dialect_of(game)
     assert isinstance(game, StoneGame)
     state, tree = start(game, record.seed, record.position), move_tree(record.moves, record.variations)
     if record.variations:
@@ -125,10 +125,10 @@ def _game_to_sgf(record: Record) -> str:
     winner = record.result.outcome.index("win")
     root = {
         "FF": "4",
-        "GM": str(dialect.number),
+        "GM": number,
         "CA": "UTF-8",
         "AP": f"cellgames:{__version__}",
-        "GN": dialect.title,
+        "GN": title,
         "SZ": str(game.size),
         "PB": record.agents[0],
         "PW": record.agents[1],
