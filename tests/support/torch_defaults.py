@@ -27,7 +27,7 @@ DEFAULTS = {
 """Defaults by name; `float32` leaves them as they are."""
 
 AGENTS: dict[str, tuple[dict[str, Any], str]] = {
-    "torus-v0": ({"size": 3}, "random greedy rollout:4 rollout:8 mcts:8 gumbel:4 trained perfect"),
+    "torus-v0": ({"size": 3}, "random greedy rollout:8 mcts:8 gumbel:4 trained perfect"),
     "grid-adaptation-v0": ({"size": 5, "players": 3, "rounds": 2, "flip_rounds": (2,)}, "greedy rollout:8 mcts:4"),
     "toroidal-cup-small-v0": ({"max_generations": 50}, "greedy rollout:4 mcts:4 champion"),
     "cloth-of-gold-small-v0": ({"max_rounds": 2, "generations": 3}, "greedy rollout:4 mcts:4"),
