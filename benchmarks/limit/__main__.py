@@ -47,6 +47,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "cup": board_rows.cup,
     "cup_games": board_rows.cup_games,
     "cup_observed": board_rows.cup_observed,
+    "cloth_observed": board_rows.cloth_observed,
     "cloth": board_rows.cloth,
     "ground": board_rows.ground,
     "grid": partial(grid_rows.rounds, False),

@@ -29,6 +29,7 @@ CUP_GAMES = 1000
 CUP_LOOPS, CUP_STEPS = 64, 39
 
 WORLDS, SIZE, CLOTH_GENERATIONS = 1024, 100, 168
+CLOTH_LOOPS, CLOTH_STEPS, CLOTH_CHECKED = 512, 50, 600
 DENSITY = 0.15  # of each side's units at the start
 
 
@@ -231,6 +232,57 @@ def cloth() -> Row:
         lambda threads: call("limit_cloth", worlds, CLOTH_GENERATIONS, threads, planes, out),
         bar=0.8,
     )
+
+
+class ClothPlay:
+    """Games of small Cloth of Gold that a C++ program plays at random.
+
+    Attributes:
+        actions, rewards, ended, mask, seen: of the last step, as `Vector` gives them.
+    """
+
+    def __init__(self, game: ClothOfGold, games: int) -> None:
+        self._games, self._state, self._seed = games, room((games, call("limit_cloth_game") // 8 + 1)), room((1,))
+        self.actions, self.rewards = room((games,)), room((games, 2), torch.float32)
+        self.ended, self.mask = room((games,), torch.bool), room((games, game.info.num_actions), torch.bool)
+        self.seen = room((games, *game.info.observation.shape), torch.int16)
+        call("limit_cloth_begin", games, self._state, self.mask, self.seen)
+
+    def step(self, threads: int) -> None:
+        """Play a step of all games; those that end begin anew."""
+        arrays = (self.actions, self.rewards, self.ended, self.mask, self.seen)
+        call("limit_cloth_step", self._games, threads, self._seed, self._state, *arrays)
+
+
+def cloth_observed() -> Row:
+    """Return the row of random steps of small Cloth of Gold, with masks and observations of the player to move."""
+    game = cellgames.make("cloth-of-gold-small-v0")
+    assert isinstance(game, ClothOfGold)
+    play, checked = ClothPlay(game, 24), game.vector(24, compile="never", observe=torch.int16)
+    for number in range(CLOTH_CHECKED):
+        play.step(1 + number % 2)
+        result = checked.step(play.actions)
+        difference("cloth, rewards", result.rewards, play.rewards)
+        difference("cloth, ends", result.terminated | result.truncated, play.ended)
+        difference("cloth, masks", checked.legal_actions, play.mask)
+        difference("cloth, seen", checked.observation, play.seen)
+    vector = game.vector(CLOTH_LOOPS, reuse_buffers=True, observe=torch.int16)
+    generator, theirs = torch.Generator().manual_seed(0), ClothPlay(game, CLOTH_LOOPS)
+
+    def ours() -> None:
+        for _ in range(CLOTH_STEPS):
+            vector.step_random(generator)
+            vector.legal_actions, vector.observation  # noqa: B018  # made when asked for
+
+    def limit(threads: int) -> None:
+        for _ in range(CLOTH_STEPS):
+            theirs.step(threads)
+
+    for _ in range(8):  # so that the games are in all stages
+        ours()
+        limit(1)
+    what = f"Cloth of Gold, random steps of {CLOTH_LOOPS} games on 32 x 32, with masks and observations"
+    return Row("cloth_observed", what, "actions", CLOTH_LOOPS * CLOTH_STEPS, ours, limit)
 
 
 def ground() -> Row:

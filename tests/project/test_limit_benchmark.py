@@ -24,7 +24,7 @@ def compiler_is_missing() -> bool:
     "name",
     [
         *("torus_4096", "torus_256_observed", "hex_256_observed", "y_256_observed", "life", "cup", "cloth", "ground"),
-        *("grid_observed", "cup_observed", "uct"),
+        *("grid_observed", "cup_observed", "cloth_observed", "uct"),
     ],
 )
 def test_programs_give_what_the_package_gives(name: str) -> None:

@@ -10,9 +10,9 @@
 
 namespace {
 
-constexpr int kChunk = 8;  // cells that are written at a time
-constexpr int kTile = 8;    // games whose boards are read at a time: a line of the cache
-constexpr int64_t kFarBytes = 4 << 20;  // so many are out of the caches before anybody reads them
+constexpr int kBits = 16;  // that become cells at a time
+constexpr int kTile = 8;   // games whose boards are read at a time: a line of the cache
+constexpr int64_t kFarBytes = 16 << 20;  // so many are out of the caches before anybody reads them
 
 // Where the words of a plane lie that each seat sees; the games lie next to each other.
 struct Plane {
@@ -30,19 +30,33 @@ struct Layout {
     int64_t stored() const { return (rows + rows_a_word - 1) / rows_a_word * words; }
 };
 
-// The cells of each octet of bits, 0 or 1.
+// Write the cells of some bits, 0 or 1.
+#if defined(__GNUC__)
+CELLGAMES_INLINE void write_bits(uint16_t bits, int16_t* out) {
+    typedef int16_t Cells __attribute__((vector_size(2 * kBits)));
+    const Cells places = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768};
+    const Cells cells = (((Cells{} + static_cast<int16_t>(bits)) & places) != 0) & 1;
+    std::memcpy(out, &cells, sizeof cells);
+}
+CELLGAMES_INLINE void write_bits(uint16_t bits, float* out) {
+    typedef int32_t Cells __attribute__((vector_size(4 * kBits)));
+    const Cells places = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    const Cells cells = (((Cells{} + bits) & places) != 0) & 0x3F800000;  // the bits of 1.0f
+    std::memcpy(out, &cells, sizeof cells);
+}
+#else
 template <class Number>
-struct Octets {
-    Number cells[256][kChunk];
-    Octets() {
-        for (int octet = 0; octet < 256; ++octet)
-            for (int bit = 0; bit < kChunk; ++bit) cells[octet][bit] = static_cast<Number>(octet >> bit & 1);
-    }
-};
+void write_bits(uint16_t bits, Number* out) {
+    for (int cell = 0; cell < kBits; ++cell) out[cell] = static_cast<Number>(bits >> cell & 1);
+}
+#endif
+
+template <class Number>
+constexpr int kChunk = 64 / sizeof(Number);  // cells that are written at a time, a line of the cache
 
 // Write the cells of a board; `out` has room for a chunk more, which the last row writes too much.
 template <bool packed, class Number>
-CELLGAMES_INLINE void unpack(const Layout& layout, const Octets<Number>& octets, const uint64_t* words, Number* out) {
+CELLGAMES_INLINE void unpack(const Layout& layout, const uint64_t* words, Number* out) {
     const int64_t cols = layout.cols, width = layout.width;
     int64_t above = 0;  // rows in the word before the row
     for (int64_t row = 0; row < layout.rows; ++row, out += cols)
@@ -50,24 +64,24 @@ CELLGAMES_INLINE void unpack(const Layout& layout, const Octets<Number>& octets,
             const int64_t columns = cols - start < width ? cols - start : width;
             uint64_t word = packed ? *words >> above * layout.row_bits : *words++;
             if (packed && ++above == layout.rows_a_word) ++words, above = 0;
-            for (int64_t at = 0; at < columns; at += kChunk, word >>= kChunk)
-                std::memcpy(out + start + at, octets.cells[word & 0xFF], sizeof octets.cells[0]);
+            for (int64_t at = 0; at < columns; at += kChunk<Number>, word >>= kChunk<Number>)
+                for (int bits = 0; bits < kChunk<Number>; bits += kBits)
+                    write_bits(static_cast<uint16_t>(word >> bits), out + start + at + bits);
         }
 }
 
-// Memory that is written from front to back. If it is far, whole lines go past the caches, so that none need be read.
+// Far memory that is written from front to back. Whole lines go past the caches, so that none need be read.
 class Output {
   public:
-    Output(void* out, bool far)
-        : out_(static_cast<char*>(out)), head_(far ? (~reinterpret_cast<uintptr_t>(out) + 1) % kLine : ~size_t{0}) {}
+    explicit Output(void* out)
+        : out_(static_cast<char*>(out)), head_((~reinterpret_cast<uintptr_t>(out) + 1) % kLine) {}
 
     CELLGAMES_INLINE_MEMBER void put(const void* given, size_t bytes) {
         const char* from = static_cast<const char*>(given);
         if (head_ > 0) {
             const size_t some = std::min(head_, bytes);
             std::memcpy(out_, from, some);
-            out_ += some, from += some, bytes -= some;
-            if (head_ != ~size_t{0}) head_ -= some;
+            out_ += some, from += some, bytes -= some, head_ -= some;
         }
         if (filled_ > 0) {
             const size_t some = std::min(kLine - filled_, bytes);
@@ -88,7 +102,7 @@ class Output {
   private:
     static constexpr size_t kLine = 64;
     char* out_;
-    size_t head_, filled_ = 0;  // bytes to write before the first line, all if it is not far; bytes of the line so far
+    size_t head_, filled_ = 0;  // bytes to write before the first line, bytes of the line so far
     char line_[kLine];
 
     CELLGAMES_INLINE_MEMBER void stream(const char* line) {
@@ -104,14 +118,14 @@ class Output {
 
 template <class Number>
 CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, int64_t to) {
-    const int64_t size = layout.rows * layout.cols, stored = layout.stored(), room = size + kChunk;
+    const int64_t size = layout.rows * layout.cols, stored = layout.stored(), room = size + kChunk<Number>;
     const int64_t all = layout.boards + layout.values, seats = layout.seats;
-    static const Octets<Number> octets;
     std::vector<uint64_t> words(static_cast<size_t>(layout.boards * kTile * stored));
     std::vector<Number> boards(static_cast<size_t>((seats > 1 ? layout.boards : 1) * room)), same(static_cast<size_t>(size));
     const size_t bytes = sizeof(Number) * static_cast<size_t>(size);
     const bool far = layout.games * seats * all * size * static_cast<int64_t>(sizeof(Number)) > kFarBytes;
-    Output out(seen + from * seats * all * size, far);
+    Number *near = seen + from * seats * all * size, *const end = seen + to * seats * all * size;
+    Output out(near);
     for (int64_t first = from; first < to; first += kTile) {
         const int64_t lanes = to - first < kTile ? to - first : kTile;
         for (int64_t board = 0; board < layout.boards; ++board) {
@@ -125,25 +139,32 @@ CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, in
         for (int64_t look = 0; look < lanes * seats; ++look) {
             const int64_t lane = look / seats;
             const int16_t* numbers = layout.numbers + (first * seats + look) * layout.values;
-            for (int64_t place = 0, board = 0, value = 0; place < all; ++place) {
+            for (int64_t place = 0, board = 0, value = 0; place < all; ++place, near += size) {
                 const bool second = board >= layout.first_boards && value >= layout.first_values;
-                if (board < (second ? layout.boards : layout.first_boards)) {
-                    Number* cells = boards.data() + (seats > 1 ? board * room : 0);
-                    const uint64_t* from_words = words.data() + (lane * layout.boards + board) * stored;
-                    if (look % seats == 0 && layout.rows_a_word > 1)
-                        unpack<true>(layout, octets, from_words, cells);
-                    else if (look % seats == 0)
-                        unpack<false>(layout, octets, from_words, cells);
-                    out.put(cells, bytes);
-                    ++board;
-                } else {
-                    std::fill(same.begin(), same.end(), static_cast<Number>(numbers[value++]));
-                    out.put(same.data(), bytes);
+                if (board >= (second ? layout.boards : layout.first_boards)) {
+                    const auto number = static_cast<Number>(numbers[value++]);
+                    if (far) {
+                        std::fill(same.begin(), same.end(), number);
+                        out.put(same.data(), bytes);
+                    } else {
+                        std::fill(near, near + size, number);
+                    }
+                    continue;
                 }
+                Number* cells = boards.data() + (seats > 1 ? board * room : 0);
+                const bool over = !far && end - near >= room;  // what it writes too much is overwritten
+                if (!far || look % seats == 0) {
+                    const uint64_t* given = words.data() + (lane * layout.boards + board) * stored;
+                    Number* to_cells = over ? near : cells;
+                    layout.rows_a_word > 1 ? unpack<true>(layout, given, to_cells) : unpack<false>(layout, given, to_cells);
+                }
+                if (far) out.put(cells, bytes);
+                else if (!over) std::copy(cells, cells + size, near);
+                ++board;
             }
         }
     }
-    out.finish();
+    if (far) out.finish();
 }
 
 CELLGAMES_DISPATCH

@@ -28,9 +28,9 @@ def test_planes_are_those_of_torch_code(
     seat = torch.randint(2, (count,), generator=generator)
     numbers = torch.randint(-(1 << 15), 1 << 15, (count, 2), generator=generator).to(torch.int16)
     seen, expected = torch.full((2, count, 6, rows, cols), 7, dtype=dtype)
-    write_planes(grid, boards, seat[:, None], numbers[:, None], first, seen[:, None])
     with without_native():
         write_planes(grid, boards, seat[:, None], numbers[:, None], first, expected[:, None])
+    write_planes(grid, boards, seat[:, None], numbers[:, None], first, seen[:, None])  # `expected` lies behind it
     assert torch.equal(seen, expected)
     if first != (0, 0):
         assert torch.equal(seen[:, 0], cells[:, 0].to(dtype))
