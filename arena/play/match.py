@@ -13,8 +13,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -23,6 +22,7 @@ from typing_extensions import override
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_names import Agents, by_name
 from cellgames.agents.base import AnyAgent, PolicyLog, acting, takes_states
+from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import random_openings
 from cellgames.arena.records.checksums import plain
@@ -38,7 +38,6 @@ from cellgames.utils.version import __version__
 
 from .match_options import MatchOptions
 from .tournament import Batch, Player
-from .work_units import Parcel
 
 _DIGITS = 5  # of probabilities that are kept
 
@@ -250,9 +249,8 @@ class GamePlayer(Player[Pairing, Record]):
         game: the rules.
         players: the agents by name.
         options: options of the run.
-        agents: the same agents as workers get them, specs or objects by name (`work_units`); None without workers.
+        agents: the same agents as workers get them, specs or objects by name; None for `players`.
         identities: identities of the agents, which those of workers must have.
-        place: folder of the run, for messages.
     """
 
     game: Game
@@ -260,7 +258,6 @@ class GamePlayer(Player[Pairing, Record]):
     options: MatchOptions
     agents: Mapping[str, str | AnyAgent] | None = None
     identities: Mapping[str, str] = field(default_factory=dict)
-    place: Path = Path()
 
     @override
     def parse(self, line: bytes) -> tuple[Pairing, Record]:
@@ -335,15 +332,17 @@ class GamePlayer(Player[Pairing, Record]):
         return ((number, str(error)) for number, error in verify(games, known=self.game, finished=finished))
 
     @override
-    def packed(self) -> Callable[[], GamePlayer]:
-        parcel = Parcel.pack(self.game, self.players if self.agents is None else self.agents)
-        # A file of weights may have changed since it was looked at.
-        check_agents(self.place, self.identities, parcel.identities)
-        return partial(_unpacked, parcel, self.options)
+    def __reduce__(self) -> tuple[Any, ...]:
+        agents = self.players if self.agents is None else self.agents
+        return _arrived, (self.game, agents, self.options, self.identities)
 
 
-def _unpacked(parcel: Parcel, options: MatchOptions) -> GamePlayer:
-    return GamePlayer(*parcel.unpack(), options)
+def _arrived(
+    game: Game, agents: Mapping[str, str | AnyAgent], options: MatchOptions, known: Mapping[str, str]
+) -> GamePlayer:
+    """Return the player in a worker, which loads the agents that are specs."""
+    check_agents("this run", known, identities(agents, game))  # a file may have changed since it was looked at
+    return GamePlayer(game, load_agents(game, agents), options)
 
 
 MATCH = "free-for-all"

@@ -328,6 +328,6 @@ class GamesRun:
             StoreError: the store is another kind of file, or cannot be created.
         """
         known, place = self.settings["identities"], self.place
-        player = GamePlayer(self.game, players, self.options, self.agents, known, place.path)
+        player = GamePlayer(self.game, players, self.options, self.agents, known)
         with place, feeding(store, place.kind.name, place.path, known, self.warn) as keep:
             yield Tournament(player, place, self.settings, self.options.resume, keep=keep, warn=self.warn, **more)

@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.record_lines import RECORDS, Line, append, log_forfeits, read_sound
 from cellgames.runs.run_folder import START_OVER, RunError, RunFolder
-from cellgames.runs.workers import completed
+from cellgames.runs.workers import completed, packed
 from cellgames.utils.files import write_atomic
 from cellgames.utils.progress import progress as show_progress
 
@@ -73,7 +73,7 @@ Schedule: TypeAlias = Generator[Stage[K], list[list[T]], None]
 
 
 class Player(ABC, Generic[K, T]):
-    """A player of games, which plays batches and reads them again from a file."""
+    """A player of games, which plays batches and reads them again from a file; it is pickled for workers."""
 
     @abstractmethod
     def parse(self, line: bytes) -> tuple[K, Any]:
@@ -95,10 +95,6 @@ class Player(ABC, Generic[K, T]):
     def traces(self, games: Sequence[T]) -> Iterable[tuple[str, str]]:
         """Return agent and trace of each forfeit among games that were just played."""
 
-    @abstractmethod
-    def packed(self) -> Callable[[], Player[K, T]]:
-        """Return a function that makes the player in another process; raise a `ValueError` if it cannot be sent."""
-
     def first(self, key: K) -> K:
         """Return the key of a game in its batch; another attempt at a game has a key of its own."""
         return key
@@ -112,11 +108,6 @@ class Player(ABC, Generic[K, T]):
     ) -> Iterable[tuple[int, str]]:
         """Return the numbers of games that do not replay, and why; none where `read` checks enough."""
         return ()
-
-
-def playing(make: Callable[[], Player[K, T]]) -> Callable[[Batch[K]], list[T]]:
-    """Return the function of a new player that plays batches."""
-    return make().play
 
 
 def _nothing(*arguments: Any) -> None:
@@ -159,7 +150,8 @@ class Tournament(Generic[K, T]):
     played: int = 0
 
     def __post_init__(self) -> None:
-        self._work = None if self.workers is None else partial(playing, self.player.packed())
+        if self.workers is not None:
+            packed(self.player)  # what cannot be sent is refused before anything is written
         self.path = Path() if self.place is None else self.place.path / RECORDS
         self._found: dict[K, Any] = {}  # games of the file that were not asked for yet
         self._lines: dict[K, bytes] = {}  # all games of the file, in its order; b"" for a new one
@@ -182,12 +174,12 @@ class Tournament(Generic[K, T]):
             total, more = (sum(len(batch.games) for batch in batches) for batches in (stage.batches, missing))
             shown = self.progress and bool(missing and stage.label)
             with show_progress(total, done=total - more, label=stage.label, shown=shown) as finished:
-                if self.workers is None or self._work is None or stage.here:
+                if self.workers is None or stage.here:
                     for batch in missing:
                         there[batch] = self._added(self.player.play(batch, finished))
                         tell()
                 else:
-                    for batch, games in completed(self.workers, self._work, missing):
+                    for batch, games in completed(self.workers, self.player.play, missing):
                         for _, why in self.player.unsound(games):  # agents may have changed their process
                             raise RunError(f"{batch}: a worker sent a game that does not replay: {why}")
                         there[batch] = self._added(games)

@@ -7,11 +7,11 @@ share a bot. Games start from random openings; the team with the first seat is t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
 import torch
+from typing_extensions import override
 
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_names import split_name
@@ -21,11 +21,11 @@ from cellgames.agents.loading import load
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import counter, generator, lengths, openings, records_of
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Record, traces_of
 from cellgames.envs.core import Game
 from cellgames.runs.comparing import differences
+from cellgames.runs.run_folder import check_agents
 from cellgames.utils.errors import InputError, check_whole
 
 from .games import Fixture, Played
@@ -60,7 +60,7 @@ class BotUmpire:
         game: Game,
         teams: Sequence[Team],
         *,
-        agents: Mapping[str, AnyAgent] | None = None,
+        agents: Mapping[str, str | AnyAgent] | None = None,
         opening_plies: int = MatchOptions.opening_plies,
         chunk: int = 100,
         time_control: TimeControl | None = None,
@@ -97,15 +97,11 @@ class BotUmpire:
             **({} if self.time_control is None else {"time_control": str(self.time_control)}),
         }
 
-    def packed(self) -> Callable[[], BotUmpire]:
-        """See `Umpire`.
-
-        Raises:
-            ValueError: a game that is not registered, agents that cannot be pickled.
-        """
-        teams = [Team(team, agent=agent) for team, agent in self.names.items()]
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
         options = {name: getattr(self, name) for name in ("opening_plies", "chunk", "time_control")}
-        return partial(_unpacked, Parcel.pack(self.game, self._given), teams, **options)
+        teams = [Team(team, agent=agent) for team, agent in self.names.items()]
+        return _arrived, (self.game, teams, {**options, "agents": self._given}, self.identities)
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
@@ -142,6 +138,8 @@ class BotUmpire:
         return _played(fixture, found)
 
 
-def _unpacked(parcel: Parcel, teams: Sequence[Team], **options: Any) -> BotUmpire:
-    game, agents = parcel.unpack()
-    return BotUmpire(game, teams, agents=agents, **options)
+def _arrived(game: Game, teams: Sequence[Team], options: dict[str, Any], known: Mapping[str, str]) -> BotUmpire:
+    """Return the umpire in a worker, which loads the agents that are specs."""
+    umpire = BotUmpire(game, teams, **options)
+    check_agents("this run", known, umpire.identities)
+    return umpire

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from typing import Any, ClassVar, get_args
 
@@ -157,11 +157,6 @@ class CupUmpire:
             "survivors": self.survivors,
             "chunk": self.chunk,
         }
-
-    def packed(self) -> Callable[[], CupUmpire]:
-        """See `Umpire`."""
-        rules = {name: getattr(self, name) for name in PARAMETERS}
-        return partial(CupUmpire, self.patterns, **rules, chunk=self.chunk)
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from typing_extensions import override
@@ -103,9 +102,8 @@ class Umpire(Protocol):
     """The protocol of umpires, which play the games of a season.
 
     `chunk` is about how many games are played at the same time, saved together, and lost together by a kill. An umpire
-    may have more: `identities` of agents by name (`agents.identity`), by which its games are games of agents, which the
-    store takes; and `packed()`, which returns a function that makes an umpire for the same games in another process, or
-    raises a `ValueError` if something that it needs cannot be pickled.
+    may have `identities` of agents by name (`agents.identity`), by which its games are games of agents, which the store
+    takes. It is pickled for workers.
     """
 
     chunk: int
@@ -237,13 +235,3 @@ class UmpirePlayer(Player[Fixture, Played]):
     @override
     def traces(self, games: Sequence[Played]) -> list[tuple[str, str]]:
         return [trace for game in games for trace in game.traces]
-
-    @override
-    def packed(self) -> Callable[[], UmpirePlayer]:
-        if (packed := getattr(self.umpire, "packed", None)) is None:
-            raise InputError("umpire", "an umpire for workers, which can be packed", type(self.umpire).__name__)
-        return partial(_unpacked, packed(), self.seed)
-
-
-def _unpacked(umpire: Callable[[], Umpire], seed: int) -> UmpirePlayer:
-    return UmpirePlayer(umpire(), seed)

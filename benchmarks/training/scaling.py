@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -27,7 +27,7 @@ from cellgames.utils.report.model import Table
 OUT = Path("results/benchmarks/scaling.md")
 SNAPSHOTS = Path("results/train/round-robin-networks")
 ONE = "one process"
-WORKERS = {ONE: ("", ""), "two workers": ("", "--workers 2")}
+WORKERS = {ONE: "", "two workers": "--workers 2"}
 NETWORKS = "NETWORKS"
 """Stands for seven networks in a command, snapshots of a short run of training."""
 
@@ -38,12 +38,12 @@ class Case:
 
     about: str
     command: str
-    ways: dict[str, tuple[str, str]]
-    same: bool
+    same: bool | None = True
+    ways: dict[str, str] = field(default_factory=lambda: WORKERS)
 
     def words(self, way: str) -> list[str]:
         """Return the words of the command in a way."""
-        words = f"{self.command} {self.ways[way][1]}".split()
+        words = f"{self.command} {self.ways[way]}".split()
         return [one for word in words for one in (_networks() if word == NETWORKS else [word])]
 
 
@@ -52,35 +52,27 @@ CASES = {
         "ten agents, seven of them networks, on torus-small-v0, 200 games a pair, with a store",
         "round-robin torus-small-v0 --games 200 --chunk 100 --seed 1 --quiet "
         f"--agents random greedy rollout:32 {NETWORKS}",
-        {ONE: ("", "")},
-        same=False,
+        ways={ONE: ""},
     ),
     "round_robin": Case(
         "six agents on torus-small-v0, 400 games a pair, 20 openings a chunk",
         "round-robin torus-small-v0 --games 400 --chunk 20 --seed 1 --quiet --no-store "
         "--agents greedy trained rollout:64 rollout:128 mcts:16 mcts:32",
-        WORKERS,
-        same=True,
     ),
     "round_robin_fast": Case(
         "ten fast agents on torus-small-v0, 1,200 games a pair, 50 openings a chunk",
         "round-robin torus-small-v0 --games 1200 --chunk 50 --seed 1 --quiet --no-store "
         f"--agents random greedy rollout:32 {NETWORKS}",
-        WORKERS,
-        same=True,
     ),
     "season": Case(
         "a season of twelve bots on torus-small-v0, 61 days, 24 games a batch",
         "season torus-small-v0 --teams 12 --days 61 --chunk 24 --quiet --no-store "
         "--agents greedy trained mcts:16 mcts:32",
-        WORKERS,
-        same=True,
     ),
     "alphazero": Case(
         "AlphaZero on torus-small-v0, 16,000 steps, settings of the preset",
         "train torus-small-v0 --algo alphazero --total-steps 16000 --eval-games 20 --eval-every 1000 --quiet",
-        WORKERS,
-        same=False,
+        same=None,
     ),
 }
 
@@ -104,7 +96,7 @@ def _networks() -> list[str]:
 def timed(case: Case, way: str) -> tuple[float, float, str]:
     """Return seconds of the clock and of processors for one run in processes of its own, and its folder's `digest`."""
     with tempfile.TemporaryDirectory() as folder:
-        called = [sys.executable, *case.ways[way][0].split(), "-m", "cellgames", *case.words(way)]
+        called = [sys.executable, "-m", "cellgames", *case.words(way)]
         began, before = time.perf_counter(), os.times()
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "CELLGAMES_STORE": f"{folder}/store.sqlite"}
         subprocess.run([*called, "--out", f"{folder}/run"], check=True, stdout=subprocess.DEVNULL, env=environment)
@@ -136,7 +128,7 @@ def measure(name: str, rounds: int) -> list[dict[str, Any]]:
         {
             **{"case": name, "about": case.about, "way": way, "seconds": [seconds for seconds, *_ in runs]},
             "processor": [busy for _, busy, _ in runs],
-            **{"ratio": middle[way] / middle[ONE], "same": files[way] == files[ONE] if case.same else None},
+            **{"ratio": middle[way] / middle[ONE], "same": case.same and files[way] == files[ONE]},
         }
         for way, runs in found.items()
     ]

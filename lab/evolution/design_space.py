@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -58,7 +58,7 @@ class Played:
 
 @dataclass(frozen=True)
 class _Games:
-    """Games of designs against opponents, which are played at the same time; its text names them in messages.
+    """Games of designs against opponents, which are played at the same time.
 
     Attributes:
         number: number of these games among all that were asked for.
@@ -73,14 +73,6 @@ class _Games:
     opponents: Any
     games: Ints
     short: bool
-
-    def __str__(self) -> str:
-        return f"games {self.games[0]} to {self.games[-1]} of designs"
-
-
-def _playing(space: DesignSpace[Any]) -> Callable[[_Games], Played]:
-    """Return the function of a space that plays games."""
-    return space._play_part
 
 
 class DesignSpace(ABC, Generic[Pool]):
@@ -188,9 +180,9 @@ class DesignSpace(ABC, Generic[Pool]):
         )
 
     @cached_property
-    def _work(self) -> Callable[[], Callable[[_Games], Played]]:
+    def _work(self) -> Callable[[_Games], Played]:
         """The work of `play`: a copy without tables, which are large and made again by each worker."""
-        return partial(_playing, dataclasses.replace(self))  # type: ignore[type-var]  # all spaces are dataclasses
+        return dataclasses.replace(self)._play_part  # type: ignore[type-var]  # all spaces are dataclasses
 
     @abstractmethod
     def play_games(self, designs: Ints, opponents: Pool, match: Ints, *, short: bool) -> Played:

@@ -177,14 +177,10 @@ def _asked(base: Arguments, options: LeagueOptions, solver: str) -> dict[str, An
 # ---------------------------------------------------------------- members
 
 
-def _training(folder: Path, base: Arguments, command: str, exploiter_share: float) -> Callable[[Planned], None]:
-    """Return a function that trains a member of a league, or continues its training, in a worker."""
-
-    def trained(planned: Planned) -> None:
-        with chdir(folder):
-            train(_arguments(base, planned, exploiter_share), _place(planned.name), exact=True, command=command)
-
-    return trained
+def _train(folder: Path, base: Arguments, command: str, exploiter_share: float, planned: Planned) -> None:
+    """Train a member of a league, or continue its training, in a worker."""
+    with chdir(folder):
+        train(_arguments(base, planned, exploiter_share), _place(planned.name), exact=True, command=command)
 
 
 def _place(member: str) -> str:
@@ -280,7 +276,7 @@ class _Run:
         """Train the members of a round that are not trained yet."""
         if self.workers is not None:
             self.report(LeagueProgress(number, self.options.rounds, ", ".join(planned.name for planned in new)))
-            work = partial(_training, self.folder, self.base, self.command, self.options.exploiter_share)
+            work = partial(_train, self.folder, self.base, self.command, self.options.exploiter_share)
             for _ in completed(self.workers, work, list(new)):
                 pass
             return

@@ -13,7 +13,6 @@ from arena_runs import InLine
 from paths import CUP_DATA
 from refusals import refused
 
-import cellgames
 from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.torus.game import Torus
@@ -41,14 +40,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_designs_evolve_on_workers_as_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(design_space, "_TOGETHER", 24)
-    small = cellgames.make("cloth-of-gold-small-v0", max_rounds=2)
-    options = dataclasses.replace(TINY, rounds=1, iterations=1, batch=8, matches=4, pool=4, cells=3, games=0)
-    evolve(small, options, tmp_path / "alone")
-    evolve(small, options, tmp_path / "shared", workers=(workers := InLine()))
+def test_workers_change_no_byte(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design_space, "_TOGETHER", 64)
+    evolve(GAME, TINY, tmp_path, workers=(workers := InLine()))
     assert workers.given > 6
-    assert different_files(tmp_path / "alone", tmp_path / "shared") == []
+    assert different_files(whole, tmp_path) == []
 
 
 # ---------------------------------------------------------------- designs

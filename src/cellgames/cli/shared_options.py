@@ -107,8 +107,7 @@ def _add_option(group: Any, option: Option, help: str) -> None:
         )
     else:
         metavar = option.metavar or {int: "N", float: "X", str: "TEXT"}[option.kind]
-        alone = {} if option.bare is None else {"nargs": "?", "const": option.bare}
-        group.add_argument(flag, metavar=metavar, type=option.kind, **alone, **shared)
+        group.add_argument(flag, metavar=metavar, type=option.kind, **shared)
 
 
 def default_text(option: Option) -> str:

@@ -101,7 +101,7 @@ class RunKind:
             raise RunError(f"{place} holds a larger {self.name}. {'; '.join(more)}; {START_OVER}", names)
 
 
-def check_agents(place: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+def check_agents(place: Path | str, before: Mapping[str, str], now: Mapping[str, str]) -> None:
     """Raise a `RunError` if an agent has another identity than when its games were played, as far as both are known."""
     for agent, identity in before.items():
         if identity and now.get(agent) and now[agent] != identity:

@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 
 class WorkerError(ValueError):
-    """A worker that ended in the middle of its work, or that has other agents or games than the process that asks."""
+    """A worker that ended in the middle of its work, or work that cannot be sent to one."""
 
 
 @contextmanager
@@ -80,17 +80,32 @@ def _end_with(reader: Connection) -> None:
     os._exit(1)
 
 
-def completed(workers: Executor, work: Callable[[], Callable[[T], R]], pieces: Iterable[T]) -> Iterator[tuple[T, R]]:
+def packed(value: Any) -> bytes:
+    """Pickle a value for workers.
+
+    Raises:
+        WorkerError: a part of it cannot be pickled.
+    """
+    try:
+        return pickle.dumps(value)
+    except Exception as error:  # whatever its parts raise
+        raise WorkerError(
+            f"this run cannot be sent to workers ({type(error).__name__}: {error}); give agents by their specs, such "
+            "as my_bots:MyBot"
+        ) from error
+
+
+def completed(workers: Executor, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R]]:
     """Have pieces of work done; yield each with its result as soon as that is there, in any order.
 
     When a piece fails, no more are started, those under way are waited for, and then its error is raised.
 
     Args:
         workers: executor whose processes have this folder and this package.
-        work: called once in each worker, returns the function that does a piece; pickled, as the pieces are.
+        work: does a piece; pickled, as the pieces are, and unpickled once in each worker.
         pieces: their results may not depend on the process.
     """
-    shared, failed = pickle.dumps((os.getcwd(), run_folder(), work)), list[Exception]()
+    shared, failed = pickle.dumps((os.getcwd(), run_folder(), packed(work))), list[Exception]()
     futures = dict[Future[R], T]()
     try:
         for piece in pieces:
@@ -120,7 +135,7 @@ def _cancel(futures: Iterable[Future[Any]]) -> None:
 def _do(shared: bytes, piece: Any) -> Any:
     """Do a piece in a worker."""
     try:
-        return _started(shared)(piece)
+        return _unpacked(shared)(piece)
     except Exception as error:
         try:
             pickle.loads(pickle.dumps(error))
@@ -130,12 +145,12 @@ def _do(shared: bytes, piece: Any) -> Any:
 
 
 @lru_cache(maxsize=4)
-def _started(shared: bytes) -> Callable[[Any], Any]:
-    """Return the function that does pieces of a work, which starts with its first piece in this worker."""
+def _unpacked(shared: bytes) -> Callable[[Any], Any]:
+    """Return the function that does pieces of a work, in the folder of the process that asks."""
     folder, run, work = pickle.loads(shared)
     with suppress(OSError):  # a machine without the folder
         os.chdir(folder)
     if run is not None:
         hidden.add(Path(folder, run))
-    do: Callable[[Any], Any] = work()
+    do: Callable[[Any], Any] = pickle.loads(work)
     return do

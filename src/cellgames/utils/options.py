@@ -42,7 +42,6 @@ class Option:
         high: the greatest, or None.
         above: the value itself is not allowed, greater ones are; or None.
         metavar: placeholder of the value in help texts, "" for one that suits the kind.
-        bare: the value where the command line has the option alone; None if it needs a value.
     """
 
     name: str
@@ -54,7 +53,6 @@ class Option:
     high: float | None = None
     above: float | None = None
     metavar: str = ""
-    bare: str | None = None
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -18,16 +19,16 @@ import pytest
 from arena_runs import InLine, content
 from processes import KILL, environment
 from slow import slow_except
-from toy_games import Race
 
 import cellgames
 from cellgames.agents.agent_names import by_name
+from cellgames.agents.identity import identities
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.arena.play.match import GamePlayer, load_agents
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.rated_runs import RoundRobin, round_robin
-from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire
@@ -35,6 +36,7 @@ from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.cli.main import main
+from cellgames.runs.run_folder import RunError
 from cellgames.runs.workers import WorkerError, processes
 
 GAME = cellgames.make("torus-v0", size=3)
@@ -138,20 +140,23 @@ def test_agents_travel_to_workers_that_were_started_elsewhere(
         run(tmp_path / "run", "random", "bot_of_this_folder:Homebody", workers=workers)
 
 
-def test_what_cannot_travel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_travel_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stuck = RandomAgent("mine")
     stuck.lock = threading.Lock()  # type: ignore[attr-defined]  # what cannot be pickled
-    with pytest.raises(ValueError, match=r"'mine' cannot be sent to workers .* give its spec"):
+    with pytest.raises(WorkerError, match=r"cannot be sent to workers .*lock.*; give agents by their specs"):
         run(tmp_path / "run", "random", stuck, workers=InLine())
-    with pytest.raises(ValueError, match=r"workers make games by their ids.*CELLGAMES_GAMES"):
-        round_robin(Race(), BOTS[:2], OPTIONS, out=tmp_path / "one", workers=InLine())
+    assert not [*(tmp_path / "run").iterdir()]
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "changing_bot.py").write_text("from arena_bots import Last as Bot\n")
-    parcel = Parcel.pack(GAME, by_name(["changing_bot:Bot"]))
-    assert [*parcel.unpack()[1]] == ["changing_bot:Bot"]
+    agents = by_name(["changing_bot:Bot", "random"])
+    player = GamePlayer(GAME, load_agents(GAME, agents), OPTIONS, agents, identities(agents, GAME))
+    sent = pickle.dumps(player)
+    assert [*pickle.loads(sent).players] == [*agents]
     (tmp_path / "changing_bot.py").write_text("from arena_bots import First as Bot\n")
-    with pytest.raises(WorkerError, match=r"another agent 'changing_bot:Bot': expected identity \w+, got \w+; its"):
-        parcel.unpack()
+    with pytest.raises(RunError, match=r"another changing_bot:Bot: expected identity \w+, got \w+; has its file"):
+        pickle.loads(sent)
     with pytest.raises(ValueError, match="count: expected a whole number of at least 1, got 0"), processes(0):
         pass
 
