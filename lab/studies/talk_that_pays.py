@@ -334,7 +334,7 @@ The plan expected, from a share of 0.5 on, 0.3 bit about the sender's sequence i
 lost by a pair whose words are scrambled; nothing at 0. The rules say otherwise, as was worked out during pilot runs at
 0, 0.5 and 1. If two players come a digit closer, each earns a point for every tile of the other. Of that a player gains
 2/3 if the other is its ally, whatever the share, and 2/3 (1 - 2 share) if it is a foe. So words of allies should pay at
-every share, those of foes below 0.5; above it they help to flee. Two players without a share should not listen.
+every share, those of foes below 0.5; above it they help to flee, at the ally's cost. Two players should not listen.
 
 Scrambling that costs nothing, or hearers who ignore other words, would change one's mind. Bits alone would not: words
 that nobody needs drift, and one network speaks and acts. So the baselines are populations whose words were scrambled
@@ -343,9 +343,9 @@ _NOTES = """\
 Means over populations with 95 % intervals (Student's t). *Bits*: information of a word about its sender's sequence,
 less that of words of other matches. *Listening*: total variation of the flip when the word of a player of another match
 is put into the speaker's mouth. *Pull*: by how many digits the hearer then comes closer to that player's sequence;
-below 0 it flees. *Points lost*: of a pair of allies together, when what they hear from each other, or from foes, comes
-from other matches with the same seeds. *Distance*: digits between the two after flips, of 1.71 dealt. *Lies*: share of
-the words that usually mean one sequence, said by players of another. Of two players each is the other's ally here."""
+below 0 it flees. *Points lost*: of about 70 of a pair of allies, when what they hear from each other, or from foes,
+comes from other matches with the same seeds. *Distance*: digits between the two after flips, of 1.71 dealt. *Lies*:
+share of the words that usually mean one sequence, said by players of another. Two players are allies here."""
 _LIMITS = """\
 ## Limits, and what was tried
 
@@ -401,8 +401,8 @@ def _answer(runs: Sequence[dict[str, Any]]) -> str:
     pulls = (", ".join(_shown(values_of(runs, c.name, to, "pull")) for c in _SHARES) for to in ("ally", "foes"))
     return (
         f"## The answer\n\nPopulations with 0.3 bit or more to the ally: {kept('bits of sequence', 0.3)}. With 5 "
-        f"points or more lost: {kept('lost', 5)}.\n\nAt shares from 0 to 1, an ally's word pulls by {next(pulls)} "
-        f"digits, a foe's by {next(pulls)}."
+        f"points or more lost: {kept('lost', 5)}. So bits alone tell nothing: words that are never heard have them.\n\n"
+        f"At shares from 0 to 1, an ally's word pulls by {next(pulls)} digits, a foe's by {next(pulls)}."
     )
 
 
@@ -453,12 +453,12 @@ def meaning(words: dict[str, Any], word: int) -> str:
 
 
 def agrees(runs: Sequence[dict[str, Any]], new: dict[str, Any]) -> list[str]:
-    """Return the measures of a run that lie outside of what populations of its condition vary by."""
+    """Return the measures of a run that lie outside of the 99.9 % prediction intervals of its condition."""
     outside = []
     for to, measure in itertools.product(("ally", "foes"), ("bits of sequence", "listening", "pull", "lost")):
         if to in new and len(values := values_of(runs, new["condition"], to, measure)) > 1:
-            width = student_t(0.95, len(values) - 1) * statistics.stdev(values) * (1 + 1 / len(values)) ** 0.5
-            if abs(new[to][measure] - statistics.fmean(values)) > 2 * width + (1.0 if measure == "lost" else 0.1):
+            width = student_t(0.999, len(values) - 1) * statistics.stdev(values) * (1 + 1 / len(values)) ** 0.5
+            if abs(new[to][measure] - statistics.fmean(values)) > width + 0.05:
                 outside.append(f"{measure} of words to {to}")
     return outside
 
@@ -489,7 +489,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file.write(json.dumps(found) + "\n")
     if not options.tenth:
         print(page(runs, typed_command("cellgames.lab.studies.talk_that_pays", arguments), options.out))
-    return int(failed > 1)
+    return int(failed > 0)
 
 
 if __name__ == "__main__":
