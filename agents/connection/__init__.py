@@ -10,7 +10,6 @@ from cellgames.utils.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .greedy import ConnectionGreedy as ConnectionGreedy
     from .network import ConnectionNetwork as ConnectionNetwork
-    from .perfect import ConnectionPerfect as ConnectionPerfect, ConnectionSearch as ConnectionSearch
-    from .solving import Progress as Progress
+    from .proof_search import ConnectionSearch as ConnectionSearch
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

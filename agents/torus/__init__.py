@@ -10,7 +10,6 @@ from cellgames.utils.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .greedy import TorusGreedy as TorusGreedy
     from .network import TorusNetwork as TorusNetwork
-    from .perfect import TorusPerfect as TorusPerfect
-    from .proof_search import ProofSearch as ProofSearch
+    from .proof_search import TorusSearch as TorusSearch
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,8 +1,7 @@
 """Share of positions in which agents keep the win on a solved board: `python -m benchmarks.agents.truth --size 4`.
 
-Torus of size 3, 4 and 5 is judged by `cellgames.agents.torus`: by a table of all positions of size 3, and by
-proof-number search on larger boards, at size 5 in positions with 16 stones or more. Hex and Y (`--game hex-v0`) are
-judged by proof-number search on boards that it solves, after the swap. Every agent is asked for its move in the same
+Torus of size 3, 4 and 5 is judged by proof-number search, at size 5 in positions with 16 stones or more; so are Hex
+and Y (`--game hex-v0`) on boards that it solves, after the swap. Every agent is asked for its move in the same
 positions, in each of which some moves win and some lose, and the moves that win are counted. A page and its numbers go
 to results/strength/torus-n3.md and torus-n3.json, hex-n4.md and so on.
 
@@ -31,10 +30,9 @@ from torch import Tensor
 import cellgames
 from benchmarks.pages import head, parser_of, typed_command, write_page
 from cellgames.agents.base import AnyAgent, draw_seeds
-from cellgames.agents.connection.perfect import ConnectionSearch
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
-from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.agents.solving import ProofSearch, proof_search
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
@@ -112,19 +110,17 @@ def _undecided(game: StoneGame[Any], generator: torch.Generator) -> Judged:
         parts.append((env_ids[(end == turn) & ~state.done], state[(end == turn) & ~state.done]))
         state = game.step(state, game.random_actions(state, generator), checked=False)
     states: Any = StoneState.cat([part for _, part in parts])[torch.cat([env_ids for env_ids, _ in parts]).argsort()]
-    if isinstance(game, ConnectionGame):
-        winning = ConnectionSearch(game).move_values(states) == 1
-    else:
-        search = _search(game.size)
+    search = _search(game)
+    if isinstance(game, Torus):
         states = states[search.solve(states) == 1]
-        winning = search.move_values(states) == 1
+    winning = search.move_values(states) == 1
     both = winning.any(1) & (game.legal_actions(states) & ~winning).any(1)
     return Judged(game, states[both], winning[both])
 
 
 @cache
-def _search(size: int) -> ProofSearch:
-    return ProofSearch(size)
+def _search(game: StoneGame[Any]) -> ProofSearch[Any]:
+    return proof_search(game)
 
 
 def judged(game: StoneGame[Any], count: int, seed: int, path: Path) -> Judged:

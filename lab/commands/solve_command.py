@@ -8,10 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError
 from cellgames.cli.shared_options import (
@@ -25,11 +23,7 @@ from cellgames.cli.shared_options import (
 from cellgames.utils.progress import StatusLine
 
 if TYPE_CHECKING:
-    from cellgames.agents.torus import ProofSearch
-    from cellgames.envs.core import Game
-    from cellgames.envs.core.state import S
-    from cellgames.envs.stones.stone_game import StoneGame
-    from cellgames.envs.stones.stone_state import StoneState
+    from cellgames.agents.solving import ProofSearch
 
 _TEXT = (
     "Solve a position: who wins with best play, and by which moves. Hex of size 6 and Y of size 8 take some seconds\n"
@@ -45,7 +39,7 @@ _EXAMPLES = (
     "hex-v0 --size 4 --param swap=False",
     'torus-v0 --size 4 --moves "a1+ b2" --proof a1+b2.proof',
     "hex-v0 --size 5 --param swap=False --moves c3 --proof c3.proof",
-    "torus-v0 --size 5 --moves a1 --winner --memory 1 --solved octagon.npz",
+    "torus-v0 --size 5 --moves a1 --winner --memory 1",
     "torus-v0 --size 6 --moves a1 --winner --memory 8 --table octagon.table --time 3600",
     "--verify results/proofs/torus-n4-octagon.proof",
 )
@@ -69,12 +63,6 @@ def add(commands: Any) -> None:
     command.add_argument("--verify", metavar="FILE", type=Path, help="check a proof instead")
     command.add_argument("--time", metavar="S", type=float, help="stop after so many seconds")
     command.add_argument("--memory", metavar="GB", type=float, default=0.25, help="size of the table (default 0.25)")
-    command.add_argument(
-        "--solved",
-        metavar="FILE",
-        type=Path,
-        help="take solved positions from this file if it is there, and write them at the end, also after Ctrl-C",
-    )
     command.add_argument(
         "--table",
         metavar="FILE",
@@ -116,14 +104,12 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _solve(arguments: argparse.Namespace) -> int:
     """Solve a position; print what is found."""
-    from cellgames.agents.connection import ConnectionSearch
-    from cellgames.agents.torus import ProofSearch
-    from cellgames.envs.connection.game import ConnectionGame
-    from cellgames.envs.torus.game import Torus
+    from cellgames.agents.solving import proof_search
+    from cellgames.arena.records import positions
 
     if arguments.game is None:
         raise UserError("name a game, such as torus-v0 --size 4, or a proof with --verify FILE")
-    for path in (arguments.proof, arguments.solved, arguments.table):
+    for path in (arguments.proof, arguments.table):
         if path is not None and not path.parent.is_dir():
             raise UserError(f"{path}: there is no folder {path.parent}")
     if not 0.001 <= arguments.memory <= _MOST_MEMORY:
@@ -131,92 +117,22 @@ def _solve(arguments: argparse.Namespace) -> int:
     if arguments.time is not None and not arguments.time > 0:
         raise UserError(f"--time must be above 0, got {arguments.time}")
     game = make_game(arguments)
-    memory = int(arguments.memory * _GIB)
+    if arguments.proof is not None and getattr(game, "tiling", "hexagons") != "hexagons":
+        raise UserError("--proof is for Torus, and for Hex and Y on hexagons")
     try:
-        if isinstance(game, ConnectionGame):
-            if arguments.solved is not None:
-                raise UserError("--solved is for Torus; --table keeps what a search of Hex or Y finds")
-            if arguments.proof is not None and game.tiling != "hexagons":
-                raise UserError("--proof is for Torus, and for Hex and Y on hexagons")
-            search = ConnectionSearch(game, memory, table=arguments.table)
-            return _Solving(arguments, game, _position(arguments, game), search).run()
-        if not isinstance(game, Torus):
-            raise UserError(f"cellgames solve is for Torus, Hex and Y, got {arguments.game}")
-        state, solver = _position(arguments, game), ProofSearch(game.size, memory, table=arguments.table)
+        solver = proof_search(game, int(arguments.memory * _GIB), table=arguments.table)
     except RuntimeError as error:
         raise UserError(str(error)) from error
-    with _kept(arguments, solver):
-        return _Solving(arguments, game, state, solver).run()
-
-
-class _Found(NamedTuple):
-    """The solution of a position: 1 if the player to move wins, else -1; a winning move or -1, and all of them."""
-
-    value: int
-    move: int
-    moves: list[int]
-    nodes: int
-    seconds: float
-
-    @property
-    def spent(self) -> str:
-        """The nodes and the time, for people."""
-        return f"{self.nodes:,} nodes, {self.seconds:.1f} s"
-
-
-def _print_found(arguments: argparse.Namespace, game: StoneGame[Any], state: StoneState, found: _Found) -> str:
-    """Print who wins and by which moves; return the winner."""
-    mover = int(state.current_player)
-    winner = game.info.players[mover if found.value == 1 else 1 - mover]
-    moves = [game.action_to_string(move) for move in found.moves]
-    best = game.action_to_string(found.move) if found.move >= 0 else None
-    if arguments.json:
-        data = {"winner": winner, "move": best, "nodes": found.nodes, "seconds": round(found.seconds, 2)}
-        print(json.dumps(data if arguments.winner else {**data, "winning_moves": moves}))
-        return winner
-    print(game.text(state))
-    print(f"\n{winner.capitalize()} wins with best play ({found.spent}).")
-    if arguments.winner:
-        print(f"A winning move: {best}" if best else "Every move loses.")
-    else:
-        print(f"Winning moves: {' '.join(moves)}" if moves else "Every move loses.")
-    return winner
-
-
-def _position(arguments: argparse.Namespace, game: Game[S]) -> S:
-    """Return the position to solve."""
-    from cellgames.arena.records import positions
-
     state = positions.after_moves(game, arguments.moves.split(), position=arguments.position)
     positions.check_unfinished(game, state)
-    return state
-
-
-@contextmanager
-def _kept(arguments: argparse.Namespace, solver: ProofSearch) -> Iterator[None]:
-    """Take solved positions from the file of --solved, and write them there however the block ends."""
-    if arguments.solved is None:
-        yield
-        return
-    if arguments.solved.exists():
-        solver.load(arguments.solved)
-    try:
-        yield
-    finally:
-        solver.save(arguments.solved)
+    return _Solving(arguments, state, solver).run()
 
 
 class _Solving:
     """The work of one call."""
 
-    def __init__(
-        self,
-        arguments: argparse.Namespace,
-        game: StoneGame[Any],
-        state: StoneState,
-        solver: Any,
-    ) -> None:
-        self.arguments, self.game, self.state, self.solver = arguments, game, state, solver
+    def __init__(self, arguments: argparse.Namespace, state: Any, solver: ProofSearch[Any]) -> None:
+        self.arguments, self.game, self.state, self.solver = arguments, solver.game, state, solver
         self.line = StatusLine(not arguments.quiet, every_s=10.0)
         self.began = time.monotonic()
 
@@ -228,11 +144,25 @@ class _Solving:
             raise UserError(f"not solved within {self._spent()}{self._again()}")
         moves = [] if self.arguments.winner else self._winning_moves()
         self.line.end()
-        found = _Found(value, move, moves, self.solver.nodes, self._seconds())
-        winner = _print_found(self.arguments, self.game, self.state, found)
+        mover = int(self.state.current_player)
+        winner = self.game.info.players[mover if value == 1 else 1 - mover]
+        self._print(winner, self.game.action_to_string(move) if move >= 0 else None, moves)
         if self.arguments.proof is not None:
             self._prove(winner)
         return 0
+
+    def _print(self, winner: str, best: str | None, moves: list[str]) -> None:
+        """Print who wins, and by which moves."""
+        if self.arguments.json:
+            data = {"winner": winner, "move": best, "nodes": self.solver.nodes, "seconds": self._seconds()}
+            print(json.dumps(data if self.arguments.winner else {**data, "winning_moves": moves}))
+            return
+        print(self.game.text(self.state))
+        print(f"\n{winner.capitalize()} wins with best play ({self._spent()}).")
+        if self.arguments.winner:
+            print(f"A winning move: {best}" if best else "Every move loses.")
+        else:
+            print(f"Winning moves: {' '.join(moves)}" if moves else "Every move loses.")
 
     def _prove(self, winner: str) -> None:
         from cellgames.lab.solving.proof_checker import write
@@ -256,14 +186,14 @@ class _Solving:
                 return step.value, step.move
         raise AssertionError("a search ends with a result")
 
-    def _winning_moves(self) -> list[int]:
+    def _winning_moves(self) -> list[str]:
         """Return the moves that win."""
         solver, legal = self.solver, self.game.legal_actions(self.state)
         while True:
             values = solver.move_values(self.state, nodes=_NODES)
             left = int(legal.sum() - (values != 0).sum())
             if not left:
-                return [int(cell) for cell in (values[0] == 1).nonzero().squeeze(1)]
+                return [self.game.action_to_string(move) for move in (values[0] == 1).nonzero().squeeze(1).tolist()]
             if self._late():
                 self.line.end()
                 raise UserError(f"{left} moves are not judged within {self._spent()}{self._again()}; or see --winner")
@@ -274,10 +204,8 @@ class _Solving:
         return self.arguments.time is not None and time.monotonic() - self.began > self.arguments.time
 
     def _again(self) -> str:
-        for name in ("table", "solved"):
-            if kept := getattr(self.arguments, name):
-                return f"; --{name} {kept} goes on"
-        return "; with --table FILE it can go on later"
+        table = self.arguments.table
+        return f"; --table {table} goes on" if table else "; with --table FILE it can go on later"
 
     def _seconds(self) -> float:
         return round(time.monotonic() - self.began, 2)

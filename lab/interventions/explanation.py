@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 _STONES = "cellgames.lab.interventions.stones_world"
 WORLDS: dict[str, Target] = {
-    "torus-v0": f"{_STONES}:torus_world",
-    "hex-v0": f"{_STONES}:connection_world",
-    "y-v0": f"{_STONES}:connection_world",
+    "torus-v0": f"{_STONES}:stones_world",
+    "hex-v0": f"{_STONES}:stones_world",
+    "y-v0": f"{_STONES}:stones_world",
     "toroidal-cup-v0": "cellgames.lab.interventions.cup_world:cup_world",
     "cloth-of-gold-v0": "cellgames.lab.interventions.cloth_world:cloth_world",
     "grid-adaptation-v0": "cellgames.lab.interventions.grid_world:grid_world",

@@ -17,13 +17,12 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import acting, draw_seeds, takes_states
+from cellgames.agents.solving.prover import UNLIMITED, ProofSearch, proof_search
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
-from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.native import library
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
-from cellgames.envs.torus.game import Torus
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, shown
 
@@ -32,13 +31,10 @@ from .effects import Intervention, Options, Replays
 if TYPE_CHECKING:
     from cellgames.agents.search import SearchResult
 
-SOLVED = (3, 4)
-"""Sizes of boards of Torus whose positions are solved, whatever stones they hold."""
-
 _AGENTS = ("gumbel:256", "mcts:1000")  # the first that can search the board
 _MOST_AT_ONCE = 256
-_EXACT_CELLS = 25  # of Hex and Y: larger boards are solved as far as some nodes decide
-_NODES, _UNLIMITED = 50_000, 1 << 62  # for a position; the former take about a second
+_EXACT_CELLS, _SOLVED_CELLS = 32, 36  # boards above the former are solved as far as some nodes decide
+_NODES = 50_000  # for a position of them; they take about a second
 _WON = 0.5  # from which on a value counts as a win
 
 Solve: TypeAlias = Callable[[Any], Tensor]
@@ -231,44 +227,21 @@ def _ends(values: Values, against: Values) -> Replays:
     return Replays(values, outcome, values, np.zeros(len(values), dtype=np.int64), against, other)
 
 
-def torus_world(game: Torus, record: Record, options: Options) -> StonesWorld:
-    """Return the world of a record of Torus, solved on boards of sizes 3 and 4; the record is checked."""
-    from cellgames.agents.torus.proof_search import ProofSearch
-
-    exact = game.size in SOLVED and library(torch.device("cpu")) is not None
-
-    @cache
-    def search() -> ProofSearch:
-        return ProofSearch(game.size)
-
-    def solve(state: Any) -> Tensor:
-        return search().solve(state)
-
-    return _world(game, record, options, solve, ALL if exact else "")
-
-
-def connection_world(game: ConnectionGame, record: Record, options: Options) -> StonesWorld:
-    """Return the world of a record of Hex or Y, solved on small boards; the record is checked."""
-    from cellgames.agents.connection import ConnectionSearch
-    from cellgames.agents.connection.perfect import PERFECT_CELLS
-
-    solves = game.num_cells <= PERFECT_CELLS and library(torch.device("cpu")) is not None
+def stones_world(game: StoneGame[Any], record: Record, options: Options) -> StonesWorld:
+    """Return the world of a record of Torus, Hex or Y, solved on small boards; the record is checked."""
+    solves = game.num_cells <= _SOLVED_CELLS and library(torch.device("cpu")) is not None
     exact = solves and game.num_cells <= _EXACT_CELLS
 
     @cache
-    def search() -> ConnectionSearch:
-        return ConnectionSearch(game)
+    def search() -> ProofSearch[Any]:
+        return proof_search(game)
 
     def solve(state: Any) -> Tensor:
         if not solves:
             return torch.zeros(len(state), dtype=torch.int8, device="cpu")
-        return search().solve(state, _UNLIMITED if exact else _NODES)
+        return search().solve(state, UNLIMITED if exact else _NODES)
 
     words = ALL if exact else f"where {_NODES:,} nodes decide" if solves else ""
-    return _world(game, record, options, solve, words)
-
-
-def _world(game: StoneGame[Any], record: Record, options: Options, solve: Solve, solved: str) -> StonesWorld:
     states: list[Any] = replay(record)
     actions = [game.string_to_action(move) for move in record.moves]
-    return StonesWorld(game, states, actions, options, solve=solve, solved=solved)
+    return StonesWorld(game, states, actions, options, solve=solve, solved=words)

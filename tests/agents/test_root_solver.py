@@ -13,12 +13,12 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents.base import ByGame
-from cellgames.agents.connection import ConnectionSearch
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import random_openings
 from cellgames.agents.search import SearchResult
 from cellgames.agents.search.search_agent import SearchAgent
-from cellgames.agents.torus.proof_search import LEAST_STONES, ProofSearch
+from cellgames.agents.solving import proof_search
+from cellgames.agents.torus.proof_search import LEAST_STONES
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.native import without_native
 from cellgames.envs.registry import plugin_of
@@ -70,7 +70,7 @@ def test_won_positions_are_played_by_the_solver_and_lost_ones_are_known(
 ) -> None:
     game: Any = cellgames.make(name, size=size)
     state = positions(game, 60, stones)
-    truth = ProofSearch(size) if isinstance(game, Torus) else ConnectionSearch(game)
+    truth = proof_search(game)
     values = truth.solve(state)
     found, _ = solve(game, state, 8 * int(spec.split(":")[1]))
     result = searched(spec, game, state)

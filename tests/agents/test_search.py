@@ -18,7 +18,7 @@ from cellgames.agents.search import Evaluation, GumbelSearch, NetworkEvaluator, 
 from cellgames.agents.search.gumbel import considered_visits
 from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.search.tree import CLOSED, ILLEGAL, OPEN, Tree
-from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.agents.solving import proof_search
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
 
@@ -222,7 +222,7 @@ def test_what_is_certain_is_the_truth() -> None:
     tree = grown(UCTSearch(SMALL, 300), state)
     sure = tree.of_root(tree.resolved)
     assert sure.float().mean() > 0.5
-    won = ProofSearch(3).solve(state) == 1
+    won = proof_search(SMALL).solve(state) == 1
     claimed = tree.worth[tree.roots].gather(1, state.current_player[:, None]).squeeze(1) > 0
     assert torch.equal(claimed[sure], won[sure])
     closed = (tree.status == CLOSED) & (tree.edge_visits > 0)

@@ -13,9 +13,8 @@ import cellgames
 from cellgames.agents import load, random_openings
 from cellgames.agents.play_loop import play
 from cellgames.agents.selection import select
-from cellgames.agents.torus import perfect
-from cellgames.agents.torus.perfect import TorusPerfect
-from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.agents.solving import PerfectAgent
+from cellgames.agents.torus import TorusSearch, proof_search
 from cellgames.envs.core import seeds
 from cellgames.envs.native import without_native
 from cellgames.envs.torus.game import Torus
@@ -40,7 +39,7 @@ def test_it_wins_every_won_position_against_itself_and_random(size: int, plies: 
     state = game.init(seeds(0, games))
     for action in opening.t():
         state = game.step(state, action)
-    values = ProofSearch(size, memory=1 << 24).solve(state)
+    values = TorusSearch(Torus(size), memory=1 << 24).solve(state)
     winner = torch.where(values == 1, state.current_player, 1 - state.current_player)
     assert winner.unique().tolist() == [0, 1], "both sides should have something to win"
     players = [load("perfect", game), load("random", game)]
@@ -58,10 +57,10 @@ def test_it_wins_as_soon_and_loses_as_late_as_possible_whatever_other_games_ther
     opening = random_openings(game, 8, stones, generator(3))
     for action in opening.t():
         state = game.step(state, action)
-    agent = TorusPerfect()
+    agent = PerfectAgent()
     agent.start(game, state.current_player, torch.arange(8))
     together = agent.act_on_state(state, torch.arange(8), generator())
-    turns, best = ProofSearch(size).distances(state)
+    turns, best = TorusSearch(Torus(size)).distances(state)
     assert (turns > 0).any()
     assert (turns < 0).any()
     assert best.gather(1, together[:, None]).all()
@@ -73,15 +72,15 @@ def test_it_wins_as_soon_and_loses_as_late_as_possible_whatever_other_games_ther
 
 @pytest.mark.slow
 def test_lost_positions_of_unknown_distance_are_played_as_greedy_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(perfect, "_DISTANCE_NODES", 1)
+    monkeypatch.setattr(proof_search, "_DISTANCE_NODES", 1)
     game = Torus(5)
     opening = random_openings(game, 40, 19, generator(3))
     state = game.init(seeds(0, 40))
     for action in opening.t():
         state = game.step(state, action)
-    turns, _ = ProofSearch(5).distances(state, nodes=100_000)
+    turns, _ = TorusSearch(Torus(5)).distances(state, nodes=100_000)
     state = state[turns < -6][:3]
-    agent, rows = TorusPerfect(), torch.arange(3)
+    agent, rows = PerfectAgent(), torch.arange(3)
     agent.start(game, state.current_player, rows)
     for place, move in enumerate(agent.act_on_state(state, rows, generator()).tolist()):
         assert move in {_move("greedy", game, state[[place]], seed) for seed in range(10)}
@@ -92,7 +91,7 @@ def _move(spec: str, game: Torus, state: TorusState, seed: int) -> int:
 
 
 def test_it_refuses_boards_and_games_that_are_not_solved() -> None:
-    for game, got in (("torus-v0", "6"), ("cloth-of-gold-v0", "cloth-of-gold-v0")):
+    for game, got in (("torus-v0", "72"), ("cloth-of-gold-v0", "cloth-of-gold-v0")):
         with refused("agent 'perfect'", got):
             load("perfect", cellgames.make(game, **({"size": 6} if game == "torus-v0" else {})))
     with without_native(), pytest.raises(ValueError, match="'perfect' needs the native library, but it is"):

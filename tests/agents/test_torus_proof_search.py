@@ -14,8 +14,8 @@ from native_code import native_library
 from slow import slow_except
 from torus_minimax import Stones, distance, distance_after, free, good_moves, holds, states
 
-from cellgames.agents.connection import Progress
-from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.agents.solving import Progress
+from cellgames.agents.torus.proof_search import TorusSearch
 from cellgames.envs.core import seeds
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.state import TorusState
@@ -27,8 +27,8 @@ def _native() -> None:
 
 
 @cache
-def search(size: int) -> ProofSearch:
-    return ProofSearch(size, memory=1 << 24)
+def search(size: int) -> TorusSearch:
+    return TorusSearch(Torus(size), memory=1 << 24)
 
 
 def late(size: int, count: int, free: int, seed: int = 0) -> list[Stones]:
@@ -91,7 +91,7 @@ def test_all_instruction_sets_search_the_same_positions(instructions: int) -> No
     native, state = native_library(), random_states(4, 8, 4)
 
     def results() -> list[Progress]:
-        search, found = ProofSearch(4, memory=1 << 20), []
+        search, found = TorusSearch(Torus(4), memory=1 << 20), []
         for place in range(len(state)):
             search.clear()
             found.append(list(search.search(state[place : place + 1]))[-1])
@@ -107,7 +107,7 @@ def test_all_instruction_sets_search_the_same_positions(instructions: int) -> No
 
 def test_what_a_search_has_found_is_kept_copied_and_forgotten() -> None:
     start = Torus(4).step(Torus(4).init(seeds(0, 1)), torch.tensor([0]))
-    first = ProofSearch(4, memory=1 << 22)
+    first = TorusSearch(Torus(4), memory=1 << 22)
     steps = list(first.search(start, slice_nodes=500))
     assert [step.value for step in steps[:-1]] == [0] * (len(steps) - 1)
     assert steps[-1].value == -1
@@ -116,7 +116,7 @@ def test_what_a_search_has_found_is_kept_copied_and_forgotten() -> None:
     again = next(iter(first.search(start)))
     assert (again.value, again.nodes) == (-1, 0)
 
-    copy = ProofSearch(4, memory=1 << 22)
+    copy = TorusSearch(Torus(4), memory=1 << 22)
     copy.add(first.entries())
     assert next(iter(copy.search(start))).nodes == 0
     hard = first.entries(least=100)
@@ -133,9 +133,9 @@ def test_a_killed_search_goes_on_from_its_table(tmp_path: Path) -> None:
     path, state = tmp_path / "search.table", random_states(5, 1, 9, seed=1)
     script = f"""
 from pathlib import Path
-from cellgames.agents.torus import ProofSearch
+from cellgames.agents.torus import TorusSearch
 from cellgames.envs.torus.game import Torus
-search = ProofSearch(5, memory=1 << 22, table=Path({str(path)!r}))
+search = TorusSearch(Torus(5), memory=1 << 22, table=Path({str(path)!r}))
 for _ in search.search(Torus(5).string_to_state({Torus(5).state_to_string(state)!r}), slice_nodes=300):
     print(search.nodes, flush=True)
 """
@@ -146,7 +146,7 @@ for _ in search.search(Torus(5).string_to_state({Torus(5).state_to_string(state)
             break
     process.kill()
     process.wait()
-    fresh, kept = ProofSearch(5, memory=1 << 22), ProofSearch(5, memory=1 << 25, table=path)
+    fresh, kept = TorusSearch(Torus(5), memory=1 << 22), TorusSearch(Torus(5), memory=1 << 25, table=path)
     found = len(kept.entries())
     assert found > 20
     begun, ahead = (next(iter(one.search(state, slice_nodes=1))) for one in (fresh, kept))
@@ -157,16 +157,16 @@ for _ in search.search(Torus(5).string_to_state({Torus(5).state_to_string(state)
     with pytest.raises(
         ValueError, match=r"is the table of another search \(size 5, longest 14, not size 4, longest 16\)"
     ):
-        ProofSearch(4, table=path)
+        TorusSearch(Torus(4), table=path)
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "search.table"
     path.write_text("no table")
     with pytest.raises(ValueError, match="is no table of such a search"):
-        ProofSearch(4, table=path)
+        TorusSearch(Torus(4), table=path)
     path.unlink()
-    ProofSearch(4, memory=1 << 16, table=path)
+    TorusSearch(Torus(4), memory=1 << 16, table=path)
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match="is damaged: its length"):
-        ProofSearch(4, table=path)
+        TorusSearch(Torus(4), table=path)

@@ -175,7 +175,6 @@ def test_the_command_solves_hex_and_y(capsys: pytest.CaptureFixture[str]) -> Non
     ("words", "message"),
     [
         (["hex-v0"], "at most 64 cells, to solve it, got 121"),
-        (["hex-v0", "--size", "3", "--solved", "x"], "--solved is for Torus"),
         (
             ["hex-v0", "--size", "3", "--param", "tiling=octagons", "--proof", "x"],
             "Hex and Y on hexagons",

@@ -152,7 +152,7 @@ def test_the_command_prints_winner_and_moves(capsys: pytest.CaptureFixture[str],
     ("arguments", "message"),
     [
         (["torus-v0"], "size: expected 2 to 6, got 8"),
-        (["cloth-of-gold-v0"], "cellgames solve is for Torus"),
+        (["cloth-of-gold-v0"], "game: expected Torus, Hex or Y"),
         ([], "name a game, such as torus-v0 --size 4"),
         (["torus-v0", "--size", "4", "--memory", "0"], "--memory is from 0.001 to 1024 GB, got 0"),
         (["torus-v0", "--size", "4", "--time", "-1"], "--time must be above 0"),

@@ -35,6 +35,7 @@ LAYERS = """
     agents.playouts
     agents.search
     agents.simultaneous
+    agents.solving
     agents.connection
     agents.torus | agents.cloth_of_gold | agents.grid_adaptation | agents.toroidal_cup
     agents.grid_adaptation_talk

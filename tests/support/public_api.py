@@ -27,6 +27,7 @@ PACKAGES = (
     "cellgames.agents.grid_adaptation",
     "cellgames.agents.search",
     "cellgames.agents.simultaneous",
+    "cellgames.agents.solving",
     "cellgames.agents.toroidal_cup",
     "cellgames.agents.connection",
     "cellgames.agents.torus",

@@ -19,7 +19,7 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.search.improvement import Effort, Rows, TreeImprover
-from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.agents.solving import proof_search
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.torus.geometry import neighbours
 from cellgames.training import Finished, train
@@ -100,7 +100,7 @@ def test_a_solver_makes_targets_exact(tmp_path: Path) -> None:
         TreeImprover(game, network, Effort(6, 4, solver_nodes=nodes)).improve(rows, generator(2))
         for nodes in (0, 20_000)
     )
-    winning = ProofSearch(3).move_values(state) == 1
+    winning = proof_search(game).move_values(state) == 1
     won = winning.any(1)
     assert torch.equal(solved.value, torch.where(won, 1.0, -1.0))
     assert torch.allclose(solved.policy.sum(1), torch.ones(len(state)))

@@ -15,14 +15,15 @@ TORUS = GamePlugin(
     variants={"torus-small-v0": Variant("Torus, small enough to train on a laptop", {"size": 5})},
     agents={
         "greedy": "cellgames.agents.torus.greedy:TorusGreedy",
-        "perfect": "cellgames.agents.torus.perfect:TorusPerfect",
+        "perfect": "cellgames.agents.solving.perfect:PerfectAgent",
     },
     networks={"policy": "cellgames.agents.torus.network:TorusNetwork"},
     transfer_parameters=("size",),
     search={
         "native_uct": "cellgames.agents.connection.native_trees:simulate",
         "native_gumbel": "cellgames.agents.connection.native_trees:simulate_gumbel",
-        "solve": "cellgames.agents.torus.proof_search:solve",
+        "solve": "cellgames.agents.solving.prover:solve",
+        "prover": "cellgames.agents.torus.proof_search:TorusSearch",
     },
     presets=(
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),

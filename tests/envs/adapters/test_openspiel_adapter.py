@@ -11,7 +11,7 @@ import torch
 from refusals import refused
 
 import cellgames
-from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.agents.solving import proof_search
 from cellgames.envs.core import Game
 
 pytest.importorskip("pyspiel")
@@ -76,7 +76,7 @@ def test_minimax_agrees_with_the_solver() -> None:
     for line in ("../.. ../.. b", "x./.. ../.. w", "xo/.. ../.. b", "xx/.o ../.. w", "x./o. .x/.. w", LATE):
         state = game.string_to_state(line)
         value, _ = minimax.alpha_beta_search(OpenSpielGame(game, position=line))
-        assert value == int(ProofSearch(2).solve(state)), line  # for the player to move
+        assert value == int(proof_search(game).solve(state)), line  # for the player to move
 
 
 def test_regret_minimization_learns() -> None:

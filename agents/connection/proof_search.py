@@ -1,0 +1,149 @@
+"""Proof-number search for Hex and Y on small boards, of up to 64 cells, in native code.
+
+Hex is solved to size 6 in seconds, Y to size 8. `envs/native/sources/connection_solver.cpp` explains the search.
+
+Letters: `L` positions, `N` cells, `A` actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents.solving.prover import UNLIMITED, ProofSearch
+from cellgames.envs.connection.boards import Board
+from cellgames.envs.connection.game import ConnectionGame, ConnectionState
+from cellgames.utils.errors import InputError
+
+MOST_CELLS = 64
+"""The cells of the largest boards."""
+
+MOST_FREE = 40
+"""The free cells of positions that searches ask about. With more, some hundred nodes decide few."""
+
+_ENTRY = 48  # bytes
+_FEW = 16  # free cells of positions in which `perfect` judges all moves
+_BOTH, _NOBODY = MOST_CELLS + 2, 255  # beyond a side of both players, and at the end of the cells around one
+
+
+class ConnectionSearch(ProofSearch[ConnectionGame]):
+    """A solver of a game of Hex or Y.
+
+    Where a swap may follow, every first move loses: the other player takes it over if it would win.
+
+    `perfect` plays Hex to size 6 and Y to size 8. With 16 free cells or fewer it chooses at random among all moves that
+    win, else it plays the one that it has found.
+    """
+
+    perfect_cells = 36
+
+    def __init__(self, game: ConnectionGame, memory: int = 1 << 26, *, table: Path | None = None) -> None:
+        super().__init__(game, memory, table=table)
+        self._rules = _rules(game.layout)
+        self._arguments = self._rules.ctypes.data, self._table.ctypes.data, self._entries
+
+    @override
+    @staticmethod
+    def _kind(game: ConnectionGame) -> tuple[Mapping[str, object], int, int]:
+        if (cells := game.num_cells) > MOST_CELLS:
+            raise InputError("board", f"at most {MOST_CELLS} cells, to solve it", cells, where=game.id)
+        return {"shape": game.shape, "tiling": game.tiling, "size": game.size}, _ENTRY, 4  # the swap matters not
+
+    @override
+    @staticmethod
+    def asked(game: ConnectionGame, state: ConnectionState) -> Tensor:
+        return (game.board(state) == 0).sum(1) <= (MOST_FREE if game.num_cells <= MOST_CELLS else -1)
+
+    @override
+    def best_moves(self, state: ConnectionState) -> Tensor:
+        if int(self.game.legal_actions(state).sum()) > _FEW:
+            return super().best_moves(state)
+        self.restart()
+        return self.move_values(state)[0] == 1
+
+    @override
+    def move_values(self, state: ConnectionState, nodes: int = UNLIMITED) -> Tensor:
+        legal = self.game.legal_actions(state)
+        fresh = (state.turn == 0)[:, None] & legal if self.game.swap else torch.zeros_like(legal)
+        rows, actions = (legal & ~fresh).nonzero().unbind(1)
+        after = self.game.step(state[rows], actions)
+        boards = self.game.board(after).to("cpu", torch.int8)[:, torch.tensor(self.game.layout.symmetries)]
+        least = [min(map(bytes, images)) for images in boards.numpy()]
+        keys = list(zip(after.current_player.tolist(), least, strict=True))
+        first = {key: place for place, key in reversed([*enumerate(keys)])}  # symmetric ones are searched once
+        known = dict(zip(first, self.solve(after[list(first.values())], nodes).tolist(), strict=True))
+        values = -fresh.to("cpu", torch.int8)
+        values[rows.cpu(), actions.cpu()] = -torch.tensor([known[key] for key in keys], dtype=torch.int8, device="cpu")
+        return values
+
+    @override
+    def winning_strategy(self, state: ConnectionState) -> bytes:
+        """Return the winner's moves; a `ValueError` where a swap may follow, of which proofs know nothing."""
+        if self.game.swap and int(state.turn) < 2:
+            raise InputError("swap", "False, or a position after the second turn", True, where=self.game.id)
+        return super().winning_strategy(state)
+
+    @override
+    def _run(self, state: ConnectionState, nodes: int, alone: bool = False) -> Tensor:
+        found = np.zeros((len(state), 5), np.int64)
+        turns = state.turn.tolist() if self.game.swap else [2] * len(state)
+        for answer, position, turn in zip(found, self._packed(state), turns, strict=True):
+            if alone:
+                self.clear()
+            if turn == 0:  # the other player takes over a stone that would win
+                answer[:] = -1, -1, 0, 1 << 30, 0
+                continue
+            self._native.cellgames_connection_solve(*self._arguments, *position, nodes, answer.ctypes.data)
+            if turn == 1 and answer[0] == -1:
+                answer[:2] = 1, self.game.num_cells  # the swap
+            elif answer[0] == -1:
+                answer[1] = -1
+            self.nodes += int(answer[2])
+        return torch.from_numpy(found)
+
+    @override
+    def _write_proof(self, state: ConnectionState, stop: int, room: int, moves: int) -> int:
+        (position,), write = self._packed(state), self._native.cellgames_connection_proof
+        return int(write(*self._arguments, *position, stop, room, moves))
+
+    def _packed(self, state: ConnectionState) -> Iterator[tuple[int, int, int]]:
+        """Yield the sets of the mover's and of the other's stones, as bits of an int64, and the mover's seat."""
+        boards = self.game.board(state).cpu().numpy()[:, None] == [[1], [2]]
+        cells = np.pad(boards, ((0, 0), (0, 0), (0, MOST_CELLS - boards.shape[2])))
+        sets = np.packbits(cells, 2, "little").view("<i8")[..., 0].tolist()
+        for stones, seat in zip(sets, state.current_player.tolist(), strict=True):
+            yield stones[seat], stones[1 - seat], seat
+
+
+def _set(cells: Iterator[int]) -> int:
+    return sum(1 << cell for cell in cells)
+
+
+def _rules(board: Board) -> NDArray[np.uint64]:
+    """Return a board as `Board` of the C++ source reads it."""
+    sides = [[_set(c for c, s in enumerate(board.sides) if s & side) for side in _bits(goal)] for goal in board.goals]
+    around = [
+        [near if near is not None else _beyond(board, board.across(cell, place)) for place, near in enumerate(ring)]
+        for cell, ring in enumerate(board.rings)
+    ]
+    numbers = [board.cells, *(len(goal) for goal in sides)]
+    numbers += [side for goal in sides for side in (*goal, 0, 0)[:3]]
+    numbers += [_set(iter(set(near))) for near in board.neighbours]
+    numbers += [near for ring in around for near in (*ring, *[_NOBODY] * 8)[:8]]
+    return np.array(numbers, np.uint64)
+
+
+def _beyond(board: Board, side: int) -> int:
+    """Return the number for what lies beyond a side: `MOST_CELLS` plus the seat it belongs to, or both players'."""
+    owners = [seat for seat, goal in enumerate(board.goals) if goal & side]
+    return _BOTH if len(owners) == 2 else MOST_CELLS + owners[0]
+
+
+def _bits(mask: int) -> list[int]:
+    return [side for side in (1, 2, 4, 8) if mask & side]

@@ -1,0 +1,74 @@
+"""`perfect`: games by what is solved.
+
+Letters: `L` games.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents.base import GameAgent
+from cellgames.agents.playouts.random_agent import random_actions
+from cellgames.envs.core import Game
+from cellgames.envs.registry import plugin_of
+from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.plugins import resolve
+from cellgames.utils.errors import InputError
+
+from .prover import ProofSearch, native_problem, proof_search, prover_of
+
+
+class PerfectAgent(GameAgent[StoneGame[Any]]):
+    """An agent that wins every position of a small board that can be won, at once if one stone does it.
+
+    It chooses at random among the moves that `ProofSearch.best_moves` knows. In positions without such a move, which
+    are lost, it moves as `greedy` does. A move takes some seconds at most.
+    """
+
+    name = "perfect"
+    _search: ProofSearch[StoneGame[Any]] | None = None
+
+    @override
+    def check_game(self, game: Game) -> None:
+        if not isinstance(game, StoneGame) or (kind := prover_of(game)) is None:
+            raise InputError(f"agent {self.name!r}", "torus-v0, hex-v0 or y-v0", game.id)
+        if game.num_cells > kind.perfect_cells:
+            expected = f"a board that is solved, of at most {kind.perfect_cells} cells"
+            raise InputError(f"agent {self.name!r}", expected, game.num_cells, where=game.id)
+        if problem := native_problem():
+            raise ValueError(f"agent {self.name!r} needs the native library, but {problem}")
+
+    def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose the best moves, int64 [L]."""
+        game, legal, search = self.game, self.game.legal_actions(state), self._searching()
+        choice = torch.stack([search.best_moves(state[row : row + 1]) for row in range(len(state))]).to(legal.device)
+        winning = game.winning_actions(state)
+        choice = torch.where(winning.any(1, keepdim=True), winning, choice)
+        lost = ~choice.any(1)
+        actions = random_actions(torch.where(lost[:, None], legal, choice), legal.shape[1:], generator)
+        if lost.any():
+            greedy = resolve(plugin_of(game).agents["greedy"])()
+            greedy.start(game, state.current_player, env_ids)
+            seen = game.observe(state, state.current_player)
+            actions = torch.where(lost, greedy.act(seen, legal, env_ids, generator), actions)
+        return actions
+
+    def values(self, state: Any, nodes: int) -> Tensor:
+        """Return 1 where the player to move wins unfinished positions, -1 where it loses, 0 if it is open, int8 [L].
+
+        Args:
+            state: positions of the game that was started.
+            nodes: searched at most for each position.
+        """
+        search = self._searching()
+        search.restart()
+        return search.solve(state, nodes)
+
+    def _searching(self) -> ProofSearch[StoneGame[Any]]:
+        if self._search is None or self._search.game != self.game:
+            self._search = proof_search(self.game)
+        return self._search
