@@ -10,7 +10,7 @@ export OMP_WAIT_POLICY ?= passive
 help:
 	@echo "make demo   set up what it needs, then train a bot on Cloth of Gold and rate it among others (results/demo/)"
 	@echo "make test   set up, then ruff, mypy --strict and pytest, but for the tests of make slow"
-	@echo "make slow   set up, then the tests that take long: tutorials, learning, clusters that fail, every game"
+	@echo "make slow   set up, then the tests that take long: tutorials, learning, every game"
 	@echo "make quick  set up, then the tests that find most mistakes, in about 90 seconds"
 	@echo "make fuzz   give readers, adapters and the server 100,000 hostile inputs"
 	@echo "make proofs  check the shipped proofs of who wins, in plain Python (about a minute)"

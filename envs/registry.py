@@ -47,10 +47,10 @@ VARIABLE = "CELLGAMES_GAMES"
 """The environment variable that names such modules, too."""
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-v[0-9]+")
-_FOREIGN = re.compile(r"(pettingzoo|openspiel):\S.*|.+\.py:[A-Za-z_]\w*")
+_FOREIGN = re.compile(r"(pettingzoo|openspiel|pgx):\S.*|.+\.py:[A-Za-z_]\w*")
 """Names of games of other libraries, which `foreign.simulators` explains."""
 
-_LIBRARIES = ("openspiel:", "pettingzoo:pettingzoo.")
+_LIBRARIES = ("openspiel:", "pgx:", "pettingzoo:pettingzoo.")
 """The beginnings of names that import no other modules than the libraries' own."""
 
 

@@ -1,7 +1,7 @@
 """A season of the Toroidal Cup as the real one is played: random arrangements, and Life decides.
 
 Every game draws a pattern from the season's, and an arrangement of it. The team with the first seat is team 1. In
-replays the results are compared, and the course is drawn, also of records of up to eight teams.
+replays the results are compared, and the course is drawn.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from cellgames.envs.core.drawing import Picture
 from cellgames.envs.registry import make
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, ToroidalCup, arrange, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
-from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Result, Survivors, boards
 from cellgames.runs.comparing import differences
 from cellgames.runs.seeds import derive
@@ -84,10 +83,8 @@ class CupRecord:
         """
         fixture = Fixture.from_json(line)
         record = cls(fixture, **json_fields(json.loads(line), "", _RECORD))
-        if len(record.scores) != (teams := len(fixture.teams)):
-            raise InputError("scores", f"{'two' if teams == 2 else teams} scores", len(record.scores))
-        if teams > MOST_TEAMS:
-            raise InputError("teams", f"at most {MOST_TEAMS} teams", teams)
+        if len(record.scores) != 2:
+            raise InputError("scores", "two scores", len(record.scores))
         return record
 
 
@@ -164,7 +161,7 @@ class CupUmpire:
         """See `Umpire.play`; a game does not depend on those beside it."""
         games = [self._start(fixture, seed) for fixture in fixtures]
         rules = {name: getattr(self, name) for name in PARAMETERS}
-        ended = simulate([_arranged(game, 2) for game in games], ROWS, COLS, **rules)
+        ended = simulate([start_of(game) for game in games], ROWS, COLS, **rules)
         if finished is not None:
             finished(len(games))
         return [
@@ -190,11 +187,7 @@ class CupUmpire:
 
 def start_of(record: Mapping[str, Any]) -> tuple[list[int], ...]:
     """Return the start of a game from its record, a line of games.jsonl as JSON: the flat cells of `arrange`."""
-    return _arranged(record, len(record["scores"]) if "scores" in record else 2)
-
-
-def _arranged(game: Mapping[str, Any], teams: int) -> tuple[list[int], ...]:
-    return arrange(game["pattern"], np.random.default_rng(game["seed"]), teams)
+    return arrange(record["pattern"], np.random.default_rng(record["seed"]))
 
 
 def _played(fixture: Fixture, data: Mapping[str, Any]) -> Played:
@@ -207,19 +200,16 @@ def _played(fixture: Fixture, data: Mapping[str, Any]) -> Played:
 def game_of(record: CupRecord) -> ToroidalCup:
     """Return a game of the suite with the rules of a record; its own shapes mean nothing, as nobody placed any."""
     rules = {name: getattr(record, name) for name in PARAMETERS}
-    teams = len(record.scores)
-    # Bands of many teams are too narrow for most shapes, so the game gets one that always fits.
-    shapes = {} if teams == 2 else {"teams": teams, "pattern": "randys", "shapes": 1}
-    game = make(CUP, **rules, **shapes)
+    game = make(CUP, **rules)
     assert isinstance(game, ToroidalCup)
     return game
 
 
 def verify(records: Sequence[CupRecord], batch: int = 250) -> Iterator[tuple[int, ReplayError]]:
     """Play all records again, `batch` at a time; yields the number (from 0) and the error of those that differ."""
-    groups: dict[tuple[int, int, Survivors], list[int]] = {}
+    groups: dict[tuple[int, Survivors], list[int]] = {}
     for number, record in enumerate(records):
-        groups.setdefault((len(record.scores), record.max_generations, record.survivors), []).append(number)
+        groups.setdefault((record.max_generations, record.survivors), []).append(number)
     for group in groups.values():
         numbers = iter(group)
         while part := list(islice(numbers, batch)):

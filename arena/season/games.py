@@ -41,7 +41,7 @@ class Fixture:
 
     stage: str
     game: int
-    teams: tuple[str, ...]
+    teams: tuple[str, str]
     attempt: int = 0
 
     def derive(self, seed: int, purpose: str) -> int:
@@ -53,9 +53,8 @@ class Fixture:
         """Return the fixture of a line of games.jsonl; raise a `ValueError` if it holds no game of a season."""
         try:
             season = json.loads(line)["season"]
-            first, second, *others = map(str, season["teams"])
-            teams = (first, second, *others)
-            return cls(str(season["stage"]), int(season["game"]), teams, int(season["attempt"]))
+            first, second = map(str, season["teams"])
+            return cls(str(season["stage"]), int(season["game"]), (first, second), int(season["attempt"]))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             why = f"{type(error).__name__}: {clipped(str(error))}"
             raise InputError("", "a game of a season", f"{shown(line)} ({why})") from None

@@ -52,10 +52,10 @@ class Series:
         """Return the winner of the series, None while it is undecided."""
         return next((team for team, won in zip(self.teams, self.wins, strict=True) if 2 * won > self.best_of), None)
 
-    def seats(self) -> tuple[str, ...]:
+    def seats(self) -> tuple[str, str]:
         """Return the teams of the next game in the order of their seats."""
-        turn = FIRST_SEATS[self.best_of][len(self.results)] == "B"
-        return (*self.teams[turn:], *self.teams[:turn])
+        higher, lower = self.teams
+        return (higher, lower) if FIRST_SEATS[self.best_of][len(self.results)] == "A" else (lower, higher)
 
 
 @dataclass(frozen=True)

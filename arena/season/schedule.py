@@ -32,7 +32,7 @@ from cellgames.utils.options import option
 
 from .schedule_days import Counts, Pair, deal_days, deal_seats
 
-Day: TypeAlias = tuple[tuple[str, ...], ...]
+Day: TypeAlias = tuple[tuple[str, str], ...]
 """Games of a day, the teams of each in the order of their seats."""
 
 Divisions: TypeAlias = Collection[Sequence[str]]

@@ -1,8 +1,8 @@
 """Single games of other libraries behind one protocol, from which `game.ForeignGame` makes batches.
 
 A name is `pettingzoo:MODULE`, such as `pettingzoo:pettingzoo.classic.tictactoe_v3`, `openspiel:GAME`, such as
-`openspiel:havannah(board_size=4)`, or `FILE.py:FUNCTION` for a function of one's own that returns an environment of
-PettingZoo. Nothing is imported before such a name is typed.
+`openspiel:havannah(board_size=4)`, `pgx:GAME`, such as `pgx:tic_tac_toe`, or `FILE.py:FUNCTION` for a function of one's
+own that returns an environment of PettingZoo. Nothing is imported before such a name is typed.
 
 Letters: `P` players, `A` actions.
 """
@@ -31,6 +31,10 @@ Array = npt.NDArray[Any]
 
 _PERFECT = ("tictactoe", "connect_four", "chess", "go")
 """Games of PettingZoo's classic ones in which nothing is hidden; the library itself does not say so."""
+
+
+_PGX_HIDDEN = ("bridge_bidding", "kuhn_poker", "leduc_holdem", "sparrow_mahjong")
+"""Games of Pgx in which something is hidden; the library itself does not say so."""
 
 
 class Simulator(ABC):
@@ -86,8 +90,8 @@ class Simulator(ABC):
 def simulator(name: str) -> Simulator:
     """Return a game by its name; a `ValueError` says what cannot be found or played."""
     library, _, rest = name.partition(":")
-    if library == "openspiel":
-        return OpenSpielGame(rest)
+    if library in ("openspiel", "pgx"):
+        return OpenSpielGame(rest) if library == "openspiel" else PgxGame(rest)
     made = _made(name, *_factory(name, library, rest))
     return AECGame(made) if hasattr(made, "agent_iter") else ParallelGame(made)
 
@@ -327,3 +331,62 @@ class OpenSpielGame(Simulator):
     @override
     def text(self) -> str:
         return str(self._state)
+
+
+@cache
+def _compiled(name: str) -> tuple[Any, ...]:
+    """Return a game of Pgx, JAX's random numbers, and the game's functions to begin, to step and to observe."""
+    try:
+        import jax
+        import pgx
+    except ImportError as error:
+        raise ImportError("games of Pgx need Pgx and JAX: pip install pgx") from error
+    if name not in pgx.available_envs():
+        raise InputError(f"pgx:{name}", f"a game of Pgx ({', '.join(pgx.available_envs())})", name)
+    rules = pgx.make(name)
+    return rules, jax.random, *map(jax.jit, (rules.init, rules.step, rules.observe))
+
+
+class PgxGame(Simulator):
+    """A game of Pgx; its chance is drawn from the seed."""
+
+    def __init__(self, name: str) -> None:
+        self._rules, self._random, self._init, self._step, self._observe = _compiled(name)
+        self.title, self.actions = name.replace("_", " "), int(self._rules.num_actions)
+        self.players = tuple(f"player_{seat}" for seat in range(self._rules.num_players))
+        self.perfect = name not in _PGX_HIDDEN
+
+    @override
+    def copy(self) -> Simulator:
+        return copy.copy(self)  # positions are never changed
+
+    @override
+    def reset(self, seed: int) -> None:
+        self._key = self._random.PRNGKey(seed & 0x7FFFFFFF)
+        self.scores = [0.0] * len(self.players)
+        self._read(self._init(self._key))
+
+    def _read(self, state: Any) -> None:
+        self._state, self.mover = state, int(state.current_player)
+        self.ends = bool(state.terminated), bool(state.truncated) and not bool(state.terminated)
+
+    @override
+    def step(self, actions: Sequence[int]) -> None:
+        self._key, key = self._random.split(self._key)
+        state = self._step(self._state, int(actions[0]), key)
+        self.scores = [score + float(reward) for score, reward in zip(self.scores, state.rewards, strict=True)]
+        self._read(state)
+
+    @override
+    def legal(self, seat: int) -> npt.NDArray[np.bool_]:
+        mine = seat == self.mover and not any(self.ends)
+        return np.array(self._state.legal_action_mask) if mine else _only_first(self.actions)
+
+    @override
+    def observe(self, seat: int) -> Array:
+        seen: Array = np.array(self._observe(self._state, seat))
+        return seen.astype(np.int8) if seen.dtype == np.bool_ else seen
+
+    @override
+    def text(self) -> str:
+        return ""

@@ -15,7 +15,7 @@ from torch import Tensor
 from cellgames.envs.core import chance
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
-from cellgames.envs.toroidal_cup.patterns.stamped import Shapes, snake
+from cellgames.envs.toroidal_cup.patterns.stamped import Shapes
 
 from .placement import sizes
 
@@ -64,14 +64,19 @@ def tables(patterns: tuple[str, ...], device: torch.device) -> tuple[Tensor, Ten
 
 @table
 def dealt(most: int, teams: int, device: torch.device) -> Tensor:
-    """Return the places of team 0's shapes in the order of dealing, then team 1's and so on: int64 [P * S]."""
-    return torch.from_numpy(np.argsort(snake(teams * most, teams), kind="stable")).to(device)
+    """Return the places of team 0's shapes in the order of dealing, then team 1's and so on: int64 [P * S].
+
+    Two teams are dealt by 0, 1, 1, 0 over and over, more of them in the same way.
+    """
+    there = np.arange(teams)
+    order = np.resize(np.concatenate((there, there[::-1])), teams * most)
+    return torch.from_numpy(np.argsort(order, kind="stable")).to(device)
 
 
 def deal(seeds: Tensor, patterns: tuple[str, ...], teams: int, limit: int | None) -> tuple[Tensor, Tensor]:
     """Draw a pattern and the shapes of all teams, and deal them: the same number to every team, at most `limit`.
 
-    All shapes are sorted by live cells, largest first, equal ones as they were drawn, and dealt by `shapes.snake`.
+    All shapes are sorted by live cells, largest first, equal ones as they were drawn, and dealt by `dealt`.
 
     Returns:
         The pattern, int64 [B], an index of `patterns`, and the shapes in the order in which they are placed, int8

@@ -23,26 +23,23 @@ from .stamps import COLS, ROWS
 BIG_LINES = ((1, 3), (1, 3, 5, 7, 9))  # numbers of horizontal and of vertical lines
 
 
-def solid_segments(generator: np.random.Generator, teams: int) -> Teams:
-    """Draw segments of one team each, dealt by their length, with few gaps; a team gets two at least."""
-    pieces = 0
-    while pieces < 2 * teams:  # two teams get four pieces of any two lines
-        across, down = (int(generator.choice(numbers)) for numbers in BIG_LINES)
-        pieces = (across + 1) * down + (down + 1) * across
+def solid_segments(generator: np.random.Generator) -> Teams:
+    """Draw segments of one team each, dealt by their length, with few gaps."""
+    across, down = (int(generator.choice(numbers)) for numbers in BIG_LINES)
     cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 8))
     live = np.floor((1 - generator.uniform(0, 0.04)) * length)
-    team = deal(generator, length, teams)[piece]
+    team = deal(generator, length)[piece]
     kept = _rank(generator, piece, length) < live[piece]
-    return owned(cells[kept], team[kept], teams)
+    return owned(cells[kept], team[kept])
 
 
-def mixed_segments(generator: np.random.Generator, teams: int) -> Teams:
-    """Draw segments whose cells belong to all teams in equal parts, with few gaps."""
+def mixed_segments(generator: np.random.Generator) -> Teams:
+    """Draw segments whose cells belong to both teams in equal parts, with few gaps."""
     across, down = (int(generator.integers(1, most, endpoint=True)) for most in (3, 7))
     cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 5))
-    each = np.floor(1 / teams * (1 - generator.uniform(0, 0.06)) * length)[piece]
+    each = np.floor(0.5 * (1 - generator.uniform(0, 0.06)) * length)[piece]
     rank = _rank(generator, piece, length)
-    return tuple(cells[(team * each <= rank) & (rank < (team + 1) * each)] for team in range(teams))
+    return cells[rank < each], cells[(each <= rank) & (rank < 2 * each)]
 
 
 def _lines(generator: np.random.Generator, size: int, count: int, jitter: int) -> Ints:
@@ -74,12 +71,12 @@ def _rank(generator: np.random.Generator, piece: Ints, length: Ints) -> Ints:
     return rank - (np.cumsum(length) - length)[piece]
 
 
-def lights(generator: np.random.Generator, teams: int) -> Teams:
+def lights(generator: np.random.Generator) -> Teams:
     """Return a strip as wide as the board for each team, with blocks of 2 x 2 along it."""
     thickness = int(generator.integers(1, 3, endpoint=True))
-    reach = 12 // (teams + 1)  # 4 rows for two teams
-    centres = np.arange(1, teams + 1) * ROWS // (teams + 1) + generator.integers(-reach, reach, teams, endpoint=True)
-    return shuffled(generator, [_string(generator, int(centre) - thickness // 2, thickness) for centre in centres])
+    centres = np.array((1, 2)) * ROWS // 3 + generator.integers(-4, 4, 2, endpoint=True)
+    one, other = (_string(generator, int(centre) - thickness // 2, thickness) for centre in centres)
+    return shuffled(generator, one, other)
 
 
 def _string(generator: np.random.Generator, top: int, thickness: int) -> Ints:
@@ -106,13 +103,13 @@ FORMULAS: dict[str, tuple[float, tuple[int, ...], Callable[[Ints, Ints], Ints]]]
 }
 
 
-def gaussian(generator: np.random.Generator, teams: int) -> Teams:
-    """Return a cloud a team; the two of two teams are round a third and two thirds of the columns."""
-    count = int(ROWS * COLS * generator.uniform(0.10, 0.18) // teams)
-    spread_x = 3 * COLS // ((teams + 1) * int(generator.integers(10, 16, endpoint=True)))
+def gaussian(generator: np.random.Generator) -> Teams:
+    """Return a cloud a team, round a third and two thirds of the columns."""
+    count = int(ROWS * COLS * generator.uniform(0.10, 0.18) // 2)
+    spread_x = COLS // int(generator.integers(10, 16, endpoint=True))
     spread_y = ROWS // int(generator.integers(3, 8, endpoint=True))
-    centres = [part * COLS // (teams + 1) for part in range(1, teams + 1)]
-    return shuffled(generator, [_cloud(generator, count, centre, spread_x, spread_y) for centre in centres])
+    one, other = (_cloud(generator, count, part * COLS // 3, spread_x, spread_y) for part in (1, 2))
+    return shuffled(generator, one, other)
 
 
 def _cloud(generator: np.random.Generator, count: int, centre: int, spread_x: int, spread_y: int) -> Ints:
@@ -127,36 +124,38 @@ def _cloud(generator: np.random.Generator, count: int, centre: int, spread_x: in
     return np.array(list(cells)[:count])
 
 
-def uniform(generator: np.random.Generator, teams: int) -> Teams:
+def uniform(generator: np.random.Generator) -> Teams:
     """Draw distinct cells anywhere, equally many for each team."""
     count = int(ROWS * COLS * 0.12)
-    return tuple(generator.choice(ROWS * COLS, (teams, count // teams), replace=False))
+    one, other = generator.choice(ROWS * COLS, (2, count // 2), replace=False)
+    return one, other
 
 
-def partition(generator: np.random.Generator, teams: int) -> Teams:
+def partition(generator: np.random.Generator) -> Teams:
     """Draw random cells on a checkerboard of blocks, equally many for each team."""
-    count = int(ROWS * COLS * generator.uniform(0.10, 0.15)) // teams
+    count = int(ROWS * COLS * generator.uniform(0.10, 0.15)) // 2
     across, down = (int(generator.choice(numbers)) for numbers in BLOCKS)
-    return tuple(generator.choice(zone, count, replace=False) for zone in checkerboard(across, down, teams))
+    one, other = (generator.choice(zone, count, replace=False) for zone in checkerboard(across, down))
+    return one, other
 
 
 @cache
-def checkerboard(across: int, down: int, teams: int) -> Teams:
-    """Return the cells of each team's blocks, by the sum of a block's indices modulo the number of teams.
+def checkerboard(across: int, down: int) -> Teams:
+    """Return the cells of each team's blocks, by the sum of a block's indices modulo 2.
 
     Blocks are COLS // across wide; where that leaves a rest of the columns, it is a block of its own.
     """
     y, x = np.indices((ROWS, COLS))
-    owner = (x // (COLS // across) + y // (ROWS // down)) % teams
-    return tuple(np.flatnonzero(owner == team) for team in range(teams))
+    owner = (x // (COLS // across) + y // (ROWS // down)) % 2
+    return np.flatnonzero(owner == 0), np.flatnonzero(owner == 1)
 
 
-def math(generator: np.random.Generator, teams: int) -> Teams:
+def math(generator: np.random.Generator) -> Teams:
     """Return the cells of one formula, dealt."""
     names = list(FORMULAS)
     name = names[generator.choice(len(names), p=[chance for chance, *_ in FORMULAS.values()])]
     cells = formula(name, int(generator.choice(FORMULAS[name][1])))
-    return owned(cells, deal(generator, np.ones_like(cells), teams), teams)
+    return owned(cells, deal(generator, np.ones_like(cells)))
 
 
 @cache
@@ -167,7 +166,7 @@ def formula(name: str, modulus: int) -> Ints:
     return np.flatnonzero(np.isin(FORMULAS[name][2](x, y) % modulus, primes))
 
 
-Draw = Callable[[np.random.Generator, int], Teams]
+Draw = Callable[[np.random.Generator], Teams]
 
 MOST_TEAMS = 8
 """The most teams of a game."""
@@ -182,7 +181,7 @@ class Pattern:
     """The arrangement that teams start from.
 
     name: as `arrange` takes it. title: the Cup's name of the map. zones: its quadrants' names, 1 to 4.
-    draw: the arrangement for a number of teams: flat cells of each, int64 [n], before `arrange` takes shared ones away.
+    draw: the arrangement of two teams: flat cells of each, int64 [n], before `arrange` takes shared ones away.
     shapes: the shapes of the teams where they can be placed one by one, else None.
     """
 
@@ -204,31 +203,28 @@ class Pattern:
         return self.shapes.counts if self.shapes else ()
 
 
-def arrange(pattern: str, generator: np.random.Generator, teams: int = 2) -> tuple[list[int], ...]:
-    """Draw a start on the Cup's torus of `ROWS` x `COLS`.
+def arrange(pattern: str, generator: np.random.Generator) -> tuple[list[int], list[int]]:
+    """Draw a start of two teams on the Cup's torus of `ROWS` x `COLS`.
 
     Args:
         pattern: one of `PATTERNS`.
         generator: consumed; the same state of it gives the same start.
-        teams: 2, as the Cup plays, to 8.
 
     Returns:
-        The flat cells (row * COLS + col) of each team, ascending. A cell that shapes of several teams would share is
-        given to none of them.
+        The flat cells (row * COLS + col) of each team, ascending. A cell that shapes of both would share is given
+        to none of them.
 
     Raises:
-        ValueError: an unknown pattern, another number of teams, or something else than a generator.
+        ValueError: an unknown pattern, or something else than a generator.
     """
     check_one_of("pattern", pattern, PATTERNS)
     if not isinstance(generator, np.random.Generator):
         cause = "is it a seed? Then pass numpy.random.default_rng(seed)"
         raise InputError("generator", "a numpy.random.Generator", shown(generator), cause)
-    if isinstance(teams, bool) or not isinstance(teams, int) or not 2 <= teams <= MOST_TEAMS:
-        raise InputError("teams", f"a whole number from 2 to {MOST_TEAMS}", shown(teams))
     claims = np.zeros(ROWS * COLS, np.uint8)  # a bit a team
-    for team, cells in enumerate(PATTERNS[pattern].draw(generator, teams)):
-        claims[cells] |= 1 << team
-    return tuple(np.flatnonzero(claims == 1 << team).tolist() for team in range(teams))
+    for bit, cells in zip((1, 2), PATTERNS[pattern].draw(generator), strict=True):
+        claims[cells] |= bit
+    return np.flatnonzero(claims == 1).tolist(), np.flatnonzero(claims == 2).tolist()
 
 
 def _placed(

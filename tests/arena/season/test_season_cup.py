@@ -147,20 +147,6 @@ def test_replay_checks_all_games_and_shows_one(
         assert re.search(rf"^{number} {team}: {len(cells)} cells, [0-9.]+ %$", start, re.MULTILINE)
 
 
-def test_a_record_of_four_teams_is_replayed(tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]) -> None:
-    """Seasons that were played at tables of more than two teams."""
-    line, file = lines_of(whole.out)[0], tmp_path / "games.jsonl"
-    start = arrange(line["pattern"], np.random.default_rng(line["seed"]), 4)
-    ended = simulate([start], ROWS, COLS, max_generations=40)
-    line |= {name: getattr(ended, name)[0].tolist() for name in ("scores", "generations", "winner", "truncated")}
-    line["season"]["teams"] = [team.name for team in TEAMS[:4]]
-    file.write_text(json.dumps({name: value for name, value in line.items() if name != "checksum"}) + "\n")
-    assert main(["replay", str(file), "--out", str(tmp_path / "game.html")]) == 0
-    assert all(team.name in (tmp_path / "game.html").read_text() for team in TEAMS[:4])
-    assert main(["replay", str(file)]) == 0
-    capsys.readouterr()
-
-
 def test_replay_makes_an_animation_of_life_from_any_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Porchlights have no shapes that teams could place, so that only seasons of the Cup play them."""
     image = pytest.importorskip("PIL.Image")

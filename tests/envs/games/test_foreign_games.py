@@ -87,6 +87,13 @@ def test_games_of_openspiel_keep_the_contract(name: str) -> None:
     check_game(openspiel(name), max_steps=40)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tic_tac_toe", "kuhn_poker", "backgammon"])
+def test_games_of_pgx_keep_the_contract(name: str) -> None:
+    pytest.importorskip("pgx", reason="needs Pgx: pip install pgx")
+    check_game(cellgames.make(f"pgx:{name}", max_turns=40), max_steps=40)
+
+
 @pytest.mark.parametrize("name", ["tictactoe_v3", "rps_v2", "connect_four_v3"])
 def test_games_of_pettingzoo_keep_the_contract(name: str) -> None:
     pytest.importorskip("pygame")

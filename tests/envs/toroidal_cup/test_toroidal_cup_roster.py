@@ -38,11 +38,11 @@ def test_quadrants_go_clockwise_from_the_upper_left() -> None:
     assert [quadrant_of(*corner, ROWS, COLS) for corner in corners] == [0, 1, 2, 3]
     zones = PATTERNS["donutrandom"].zones
     assert [zone.split()[0] for zone in zones] == ["northwest", "northeast", "southeast", "southwest"]
-    board = boards([arrange("donutrandom", np.random.default_rng(0), 3)], ROWS, COLS)[0].numpy()
-    counted = [[0] * 3 for _ in range(4)]
+    board = boards([arrange("donutrandom", np.random.default_rng(0))], ROWS, COLS)[0].numpy()
+    counted = [[0] * 2 for _ in range(4)]
     for row, col in np.argwhere(board).tolist():
         counted[quadrant_of(row, col, ROWS, COLS)][board[row, col] - 1] += 1
-    assert held_by_quadrant(board, 3) == counted
+    assert held_by_quadrant(board, 2) == counted
     assert sum(map(sum, counted)) == 1344
 
 
