@@ -26,8 +26,7 @@ from cellgames.agents.networks.agent_files import MIXTURE_FILE
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.version import __version__
 
-from .agent_names import own_name, split_name
-from .agent_specs import AGENTS, file_of, inner_spec
+from .agent_specs import AGENTS, file_of, inner_spec, own_name, split_name
 from .programs.process import identity_of_command
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import check_one_of
 from cellgames.utils.foreign_text import clipped, shown
 
-from .agent_names import split_name
-from .agent_specs import AGENTS, AgentFile, file_of
+from .agent_specs import AGENTS, AgentFile, file_of, split_name
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -42,7 +41,7 @@ def load(spec: str, game: Game | None = None, *, name: str | None = None) -> Any
             it; or the import path of your own, `my_package.bots:MyBot`: a class, made without arguments or with the
             text after a second colon (`my_package.bots:MyBot:text`), an agent, or a plain function from one PettingZoo
             observation to an action. Modules of the current directory are found. `NAME=SPEC` gives the agent another
-            name (`agent_names.split_name`).
+            name (`agent_specs.split_name`).
         game: the game to play; an agent that cannot play it is refused here instead of at its first move.
         name: another way to give a name; the whole text is then the spec.
 

@@ -21,7 +21,7 @@ from cellgames.utils.errors import InputError, shown
 
 from .base import AnyAgent, BaseAgent, ByGame, acting, is_memoryless, takes_states
 from .loading import load
-from .playouts.random_agent import has_compound_turns, random_actions
+from .playouts import has_compound_turns, random_actions
 
 
 def mixed(text: str) -> ByGame:

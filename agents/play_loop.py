@@ -19,8 +19,7 @@ from cellgames.envs.core.state import S
 from cellgames.utils.errors import InputError, check_at_least
 
 from .base import AnyAgent, draw_seeds, takes_states
-from .forfeits import Failure, Faults
-from .selection import select, start
+from .selection import Failure, Faults, select, start
 from .time_control import Clocks, TimeControl
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cellgames.agents.agent_names import names_of
+from cellgames.agents.agent_specs import names_of
 from cellgames.runs.comparing import differing
 from cellgames.runs.run_folder import RunError
 from cellgames.training.arguments import FREE

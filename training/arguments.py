@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from cellgames.agents.agent_names import split_name
+from cellgames.agents.agent_specs import split_name
 from cellgames.agents.loading import default_opponents
 from cellgames.envs.registry import plugins
 from cellgames.utils.errors import InputError, shown

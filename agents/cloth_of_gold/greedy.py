@@ -10,7 +10,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
-from cellgames.agents.playouts.playouts import affordable, at_once, best_arm, play_out
+from cellgames.agents.playouts import affordable, at_once, best_arm, play_out
 from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import placement
 from cellgames.envs.cloth_of_gold.game import ClothOfGold

@@ -17,7 +17,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, refuse
-from cellgames.agents.playouts.playouts import lots
+from cellgames.agents.playouts import lots
 from cellgames.envs.connection.board_tables import cell_places, neighbours
 from cellgames.envs.connection.boards import Board
 from cellgames.envs.connection.game import ConnectionGame

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.playouts.playouts import affordable, best_arm
+from cellgames.agents.playouts import affordable, best_arm
 from cellgames.envs.core import Game, chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation

@@ -13,7 +13,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.play_loop import play, random_openings
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.agents.views import View
 from cellgames.envs.core import Game, seeds
 

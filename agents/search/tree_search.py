@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.networks.networks import Network
-from cellgames.agents.playouts.playouts import outcomes
+from cellgames.agents.playouts import outcomes
 from cellgames.envs.core import Game, State
 from cellgames.utils.errors import check_at_least
 

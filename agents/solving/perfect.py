@@ -12,7 +12,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import GameAgent
-from cellgames.agents.playouts.random_agent import random_actions
+from cellgames.agents.playouts import random_actions
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.envs.stones.stone_game import StoneGame

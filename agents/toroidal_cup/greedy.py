@@ -15,7 +15,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, draw_seeds, must_start
-from cellgames.agents.playouts.playouts import at_once
+from cellgames.agents.playouts import at_once
 from cellgames.agents.simultaneous import solve_matrix
 from cellgames.envs.core import Game, chance, sampling
 from cellgames.envs.toroidal_cup import placement

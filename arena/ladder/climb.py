@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cellgames.agents.agent_names import Agents, by_name
+from cellgames.agents.agent_specs import Agents, by_name
 from cellgames.arena.play.match import batch_of, both_seats, load_agents, match_id
 from cellgames.arena.play.match_options import LadderOptions
 from cellgames.arena.play.rated_runs import FILES, RUN, GamesRun, settings_of

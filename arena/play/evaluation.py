@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.playouts.random_agent import has_compound_turns
+from cellgames.agents.playouts import has_compound_turns
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import distinct, failed, make_tables, tally

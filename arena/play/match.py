@@ -20,7 +20,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents import play_loop as loop
-from cellgames.agents.agent_names import Agents, by_name
+from cellgames.agents.agent_specs import Agents, by_name
 from cellgames.agents.base import AnyAgent, PolicyLog, acting, takes_states
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
@@ -62,7 +62,7 @@ def load_agents(game: Game, agents: Agents) -> dict[str, AnyAgent]:
     """Return agents by name; load those that are specs.
 
     Raises:
-        ValueError: fewer than two, names that `agent_names.by_name` refuses, a spec that cannot be loaded, an agent
+        ValueError: fewer than two, names that `agent_specs.by_name` refuses, a spec that cannot be loaded, an agent
             that cannot play this kind of game.
     """
     named = by_name(agents)
@@ -289,7 +289,7 @@ class GamePlayer(Player[Pairing, Record]):
     def play(self, batch: Batch[Pairing], finished: Callable[[int], None] | None = None) -> list[Record]:
         """Play games of one match, for any number of seats, ascending by opening, from one of `options.chunks()`.
 
-        An agent that fails in a game forfeits it (`agents.forfeits`), and all other games go on.
+        An agent that fails in a game forfeits it (`agents.selection`), and all other games go on.
         """
         game, options, names, pairings = self.game, self.options, batch.agents, batch.games
         id, start = pairings[0].match, pairings[0].opening

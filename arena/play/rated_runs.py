@@ -27,7 +27,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from cellgames.agents.agent_names import Agents, by_name
+from cellgames.agents.agent_specs import Agents, by_name
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.agents.language_models.calls import costs

@@ -14,7 +14,7 @@ import torch
 from typing_extensions import override
 
 from cellgames.agents import play_loop as loop
-from cellgames.agents.agent_names import split_name
+from cellgames.agents.agent_specs import split_name
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import load

@@ -20,7 +20,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from cellgames.agents.agent_names import split_name
+from cellgames.agents.agent_specs import split_name
 from cellgames.arena.play.tournament import Batch, Schedule, Stage, Tournament
 from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.record_lines import FORFEIT_LOG
@@ -77,7 +77,7 @@ def play_season(
 
     Args:
         teams: teams with leagues and divisions as `teams.assign_divisions` gives them. Tables and records have the
-            names of agents (`agents.agent_names.split_name`).
+            names of agents (`agents.agent_specs.split_name`).
         umpire: plays the games, such as `BotUmpire` or `CupUmpire`.
         options: such as `SeasonOptions(days=21, seed=1)`; None for the defaults.
         out: the folder; created if necessary. This season is continued if the folder holds a part of it.

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cellgames.agents.agent_names import split_name
+from cellgames.agents.agent_specs import split_name
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.tables import Forfeits, Thinking
 from cellgames.utils.report.columns import Column, people_table

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.networks.networks import NetworkAgent
-from cellgames.agents.playouts.random_agent import RandomAgent, has_compound_turns
+from cellgames.agents.playouts import RandomAgent, has_compound_turns
 from cellgames.agents.selection import select
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Record

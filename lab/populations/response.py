@@ -22,7 +22,7 @@ from typing_extensions import override
 from cellgames.agents.agent_specs import AGENTS, inner_spec
 from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.agents.loading import load
-from cellgames.agents.playouts.playouts import play_out
+from cellgames.agents.playouts import play_out
 from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.search.tree import Tree
 from cellgames.agents.search.tree_search import DENSE, Evaluation, PlayoutEvaluator

@@ -19,7 +19,7 @@ import cellgames
 from cellgames.agents import BaseAgent, PolicyAgent, load, moves, random_openings, select
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import Played, play
-from cellgames.agents.playouts.random_agent import RandomAgent, random_actions
+from cellgames.agents.playouts import RandomAgent, random_actions
 from cellgames.envs.core import Game, State, seeds
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -248,7 +248,7 @@ def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
         ("cellgames.agents.base:BaseAgent", r"lacks the method act \(or act_on_state\)"),
         ("math:pi", r"float lacks the method start and act"),
         ("math:floor:2", "only a class takes text after a second colon"),
-        ("cellgames.agents.playouts.playout_agents:RolloutAgent", "cannot make RolloutAgent with no arguments"),
+        ("cellgames.agents.playouts:RolloutAgent", "cannot make RolloutAgent with no arguments"),
     ],
 )
 def test_a_bad_spec_is_explained(spec: str, message: str) -> None:

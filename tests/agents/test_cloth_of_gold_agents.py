@@ -15,7 +15,7 @@ from torch import Tensor
 import cellgames
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, ClothRollout, best_bolts, finish_turns, forecast, worth
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
-from cellgames.agents.playouts.playouts import best_arm
+from cellgames.agents.playouts import best_arm
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds

@@ -20,10 +20,10 @@ from torch import Tensor
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import BaseAgent
-from cellgames.agents.forfeits import AgentError, naming, reason_of
 from cellgames.agents.play_loop import Played, play
 from cellgames.agents.programs.process import namespaces
 from cellgames.agents.programs.program_agent import Engine
+from cellgames.agents.selection import AgentError, naming, reason_of
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.rated_runs import free_for_all, round_robin

@@ -11,7 +11,7 @@ from every_game import generator
 
 import cellgames
 from cellgames.agents.cloth_of_gold.greedy import finish_turns
-from cellgames.agents.playouts.playouts import finish, outcomes
+from cellgames.agents.playouts import finish, outcomes
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits

@@ -12,9 +12,8 @@ from torch import Tensor
 from toy_games import Race
 
 import cellgames
-from cellgames.agents.playouts import playout_agents as rollout
-from cellgames.agents.playouts.playout_agents import RolloutAgent
-from cellgames.agents.playouts.playouts import finish
+from cellgames.agents import playouts as rollout
+from cellgames.agents.playouts import RolloutAgent, finish
 from cellgames.envs.core import Game, State, chance, seeds
 from cellgames.envs.core.sampling import random_bits, random_legal
 from cellgames.envs.core.state import S

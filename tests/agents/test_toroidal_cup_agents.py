@@ -13,7 +13,7 @@ from toy_games import Sealed, random_actions
 
 import cellgames
 from cellgames.agents import load, select
-from cellgames.agents.playouts.playout_agents import RolloutAgent
+from cellgames.agents.playouts import RolloutAgent
 from cellgames.agents.toroidal_cup.greedy import CupSearch, ToroidalCupGreedy, determinize
 from cellgames.envs.core import State, seeds
 from cellgames.envs.registry import plugins

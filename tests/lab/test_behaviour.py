@@ -18,7 +18,7 @@ from training_runs import network_for
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import AnyAgent, BaseAgent
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.records.replays import ReplayError, replay
 from cellgames.envs.core import Game
 from cellgames.lab.populations.behaviour import Behaviour, compare, embed, sections, to_data

@@ -41,7 +41,6 @@ LAYERS = """
     agents.grid_adaptation_talk
     agents.programs | agents.language_models
     agents.agent_specs
-    agents.agent_names
     agents.loading
     agents.identity | agents.agent_opponent | agents.mixed
     training

@@ -12,7 +12,7 @@ from torch import Tensor
 from training_runs import network_for
 
 import cellgames
-from cellgames.agents.playouts.random_agent import RandomAgent, random_actions
+from cellgames.agents.playouts import RandomAgent, random_actions
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.chance import next_seed
 from cellgames.training.selfplay.opponents import Opponents, Pool, parse_mix

@@ -18,7 +18,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.networks.networks import Network
-from cellgames.agents.playouts.random_agent import random_actions
+from cellgames.agents.playouts import random_actions
 from cellgames.agents.search.improvement import Improver, Rows
 from cellgames.envs.core import Game, State
 from cellgames.training.selfplay.learner import Purpose, derive

@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
 from cellgames.agents.base import is_memoryless
-from cellgames.agents.forfeits import naming
+from cellgames.agents.selection import naming
 from cellgames.envs.adapters.seats import Ended
 from cellgames.envs.core import Game
 from cellgames.training.selfplay.learner import Purpose, derive

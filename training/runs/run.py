@@ -32,9 +32,9 @@ from typing import Any, NoReturn
 import torch
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.forfeits import AgentError
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import check_installed, read_about
+from cellgames.agents.selection import AgentError
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.envs.titles import board_title

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.play_loop import play, random_openings
-from cellgames.agents.playouts.random_agent import has_compound_turns
+from cellgames.agents.playouts import has_compound_turns
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError
 

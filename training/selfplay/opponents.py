@@ -14,11 +14,10 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, is_memoryless
-from cellgames.agents.forfeits import naming
 from cellgames.agents.loading import load
 from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.networks.saved import load_network, save_network
-from cellgames.agents.selection import select
+from cellgames.agents.selection import naming, select
 from cellgames.envs.core import Game, State
 from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.arguments import Sampling

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cellgames.agents.agent_names import by_name
+from cellgames.agents.agent_specs import by_name
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import file_name, make_game, parameters

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 from typing_extensions import override
 
-from cellgames.agents.agent_names import with_options, wrapped
+from cellgames.agents.agent_specs import with_options, wrapped
 from cellgames.agents.language_models.calls import SPENDING
 from cellgames.plugins import additions
 from cellgames.utils.foreign_text import clipped, shown

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import override
 
-from cellgames.agents.agent_names import by_name, matched, split_name
-from cellgames.agents.agent_specs import file_of
+from cellgames.agents.agent_specs import by_name, file_of, matched, split_name
 from cellgames.agents.networks.agent_files import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.store.schema import StoreError

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import move_in_words, parse_move
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.agents.selection import select
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start

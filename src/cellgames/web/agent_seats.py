@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.forfeits import Faults, reason_of
 from cellgames.agents.language_models.calls import RunStopped
-from cellgames.agents.selection import select, start
+from cellgames.agents.selection import Faults, reason_of, select, start
 from cellgames.agents.time_control import Clocks
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit

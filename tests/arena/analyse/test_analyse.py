@@ -16,7 +16,7 @@ from web_records import RACE
 
 import cellgames
 from cellgames.agents import load
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.analyse import search_analysis as analysis
 from cellgames.arena.records import positions
 from cellgames.arena.records.record_lines import Record, append

@@ -12,7 +12,7 @@ from refusals import refused
 from toy_games import Race
 
 import cellgames
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.play.match import GamePlayer, batch_of, both_seats, match, match_id
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result

@@ -12,7 +12,7 @@ from arena_runs import content, split_options
 from toy_games import Race
 
 import cellgames
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.rated_runs import RoundRobin, round_robin, top_game
 from cellgames.arena.records.record_lines import read_records, to_lines

@@ -25,7 +25,7 @@ from toy_games import Sealed
 
 import cellgames
 from cellgames.agents.base import AnyAgent, BaseAgent
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.play.match import seatings
 from cellgames.arena.play.match_options import FreeForAllOptions
 from cellgames.arena.play.rated_runs import FreeForAll, free_for_all

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 import cellgames
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.checksums import RecordError

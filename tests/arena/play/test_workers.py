@@ -21,11 +21,11 @@ from processes import KILL, environment
 from slow import slow_except
 
 import cellgames
-from cellgames.agents.agent_names import by_name
+from cellgames.agents.agent_specs import by_name
 from cellgames.agents.identity import identities
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.play.match import GamePlayer, load_agents
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.rated_runs import RoundRobin, round_robin

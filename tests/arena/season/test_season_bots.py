@@ -15,7 +15,7 @@ from toy_games import Race, Sealed, TwoPartRace
 
 import cellgames
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.play.match import lengths, openings
 from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.records.replays import verify

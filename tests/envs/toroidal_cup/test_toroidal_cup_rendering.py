@@ -12,7 +12,7 @@ from every_game import generator
 from toy_games import random_actions
 
 from cellgames.agents.play_loop import play
-from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.play import match
 from cellgames.arena.records import replays
 from cellgames.envs.core import seeds

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.agent_names import by_name
+from cellgames.agents.agent_specs import by_name
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import default_opponents
 from cellgames.arena.play.match_options import EvaluationOptions

@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.agents.agent_names import split_name
+    from cellgames.agents.agent_specs import split_name
     from cellgames.agents.loading import load
     from cellgames.arena.records.record_lines import append
     from cellgames.cli.terminal import Table

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.agent_names import wrapped
+from cellgames.agents.agent_specs import wrapped
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import Team, TeamOptions, assign_agents, assign_divisions, generate_names, read_teams

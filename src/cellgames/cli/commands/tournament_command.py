@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.agent_names import names_of
+from cellgames.agents.agent_specs import names_of
 from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
 from cellgames.cli import console, shared_options
 from cellgames.cli.console import print_table

@@ -1,1 +1,0 @@
-"""Random playouts, and agents that move by them."""
