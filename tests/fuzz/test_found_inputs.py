@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from refusals import refused
@@ -19,13 +18,11 @@ import cellgames
 from cellgames.agents.networks.saved import load_network, read_about, save_network
 from cellgames.arena.records.replays import result_differs
 from cellgames.arena.season.games import Fixture
-from cellgames.envs.adapters import ParallelGame, SeatEnv
 from cellgames.runs.comparing import differences
 from cellgames.runs.run_folder import RunError
 from cellgames.training.runs import checkpoints
 
 TORUS = cellgames.make("torus-v0", size=2)
-GRID = cellgames.make("grid-adaptation-v0", size=5, players=3, rounds=3, flip_rounds=(2,))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -40,22 +37,20 @@ def test_weights_that_are_no_finite_numbers_are_refused(tmp_path: Path, value: f
         load_network(path, TORUS)
 
 
-def test_sizes_of_weights_are_named_in_printable_characters(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"size": {"\x1b[2J": 1}}, r"bot\.safetensors: .*unexpected"),
+        ({"format": None, "cellgames": "\x1f" + "9" * 1000}, "expected weights of format 1, got None of cellgames"),
+    ],
+)
+def test_words_beside_weights_are_named_in_printable_characters(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
     path = tmp_path / "bot.safetensors"
     save_network(path, network_for(TORUS))
-    about = {**read_about(path), "size": {"\x1b[2J": 1}}
-    save_file(load_file(path), path, metadata={"about": json.dumps(about)})
-    with pytest.raises(ValueError, match=r"bot\.safetensors: .*unexpected") as caught:
-        load_network(path, TORUS)
-    assert str(caught.value).isprintable()
-
-
-def test_versions_of_weights_are_named_in_printable_characters(tmp_path: Path) -> None:
-    path = tmp_path / "bot.safetensors"
-    save_network(path, network_for(TORUS))
-    about = {**read_about(path), "format": None, "cellgames": "\x1f" + "9" * 1000}
-    save_file(load_file(path), path, metadata={"about": json.dumps(about)})
-    with pytest.raises(ValueError, match=r"expected weights of format 1, got None of cellgames") as caught:
+    save_file(load_file(path), path, metadata={"about": json.dumps({**read_about(path), **change})})
+    with pytest.raises(ValueError, match=message) as caught:
         load_network(path, TORUS)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400
@@ -94,61 +89,14 @@ def test_arguments_that_are_no_arguments_are_refused(tmp_path: Path) -> None:
         assert path.read_text() == text
 
 
-def test_names_that_differ_are_printable() -> None:
-    assert differences({"eval\0\x1b[2J": 1}, {}).isprintable()
-
-
-def test_actions_that_are_no_mapping_are_refused() -> None:
-    env = ParallelGame(GRID)
-    env.reset(seed=1)
-    with pytest.raises(ValueError, match=r"expected actions of .*, got \[\[1\]\]"):
-        env.step([[1]])  # type: ignore[arg-type]  # on purpose
-
-
-def test_numbers_that_are_masked_are_refused() -> None:
-    env = ParallelGame(GRID)
-    seen, _ = env.reset(seed=1)
-    masks = {agent: view["action_mask"] for agent, view in seen.items()}
-    actions = {agent: np.array([int(part.argmax()) for part in parts]) for agent, parts in masks.items()}
-    hidden = np.ma.masked_array(actions["player_0"], mask=True)
-    with pytest.raises(ValueError, match="expected 7 whole numbers as action of player player_0"):
-        env.step({**actions, "player_0": hidden})
-    learner = SeatEnv(TORUS)
-    learner.reset(seed=1)
-    with pytest.raises(ValueError, match="masked array"):
-        learner.step(np.ma.masked_array(0, mask=True))
-
-
-def test_actions_that_are_no_tensor_are_refused_for_torchrl() -> None:
-    adapter = pytest.importorskip("cellgames.envs.adapters.torchrl")
-    env = adapter.TorchRLGame(TORUS, 2)
-    data = env.reset()
-    data["action"] = (number for number in range(2))
-    with pytest.raises(ValueError, match="actions must be a tensor"):
-        env.step(data)
-
-
-def test_values_with_control_characters_are_described_on_one_line() -> None:
-    class Wordy:
-        def __repr__(self) -> str:
-            return "wordy\x1b[2J\n" * 4000
-
-    env = ParallelGame(GRID)
-    env.reset(seed=1)
-    with pytest.raises(ValueError, match="whole numbers") as caught:
-        env.step(dict.fromkeys(env.agents, Wordy()))
-    assert str(caught.value).isprintable()
-    assert len(str(caught.value)) < 300
-
-
-def test_cells_of_positions_are_shown_in_printable_characters() -> None:
+def test_texts_of_others_are_told_in_printable_characters() -> None:
     with refused("position") as caught:
         TORUS.string_to_state("\0./.. ../.. b")
-    assert str(caught.value).isprintable()
-
-
-def test_results_that_differ_are_told_in_printable_characters() -> None:
-    assert result_differs({"summary.\x1f": "\x1b[2J" * 500}, {"summary.\x1f": 1}).isprintable()
+    differing = (
+        differences({"eval\0\x1b[2J": 1}, {}),
+        result_differs({"summary.\x1f": "\x1b[2J" * 500}, {"summary.\x1f": 1}),
+    )
+    assert all(text.isprintable() for text in (str(caught.value), *differing))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -10,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from adapter_doors import ADAPTERS, core_state, legal
 from every_game import generator
 from fuzzing import Inputs, documented, fuzz
 from hostile_actions import Recipe, recipes
 from hypothesis import strategies as st
+from tensordict import TensorDict
 from toy_games import TOYS, random_actions
 
 import cellgames
-from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVector, SeatVectorEnv
-from cellgames.envs.adapters.pettingzoo_aec import wrapped
+from cellgames.envs.adapters import SeatVector
 from cellgames.envs.core import Game, State, Vector, seeds
 
 GAMES: dict[str, Game] = {
@@ -28,7 +28,6 @@ GAMES: dict[str, Game] = {
     **{toy.id: toy for toy in TOYS},
 }
 SIMULTANEOUS = [name for name, game in GAMES.items() if game.info.simultaneous]
-IN_TURNS = [name for name in GAMES if name not in SIMULTANEOUS]
 B = 2
 
 any_game = st.sampled_from(list(GAMES))
@@ -122,121 +121,63 @@ def first_legal(vector: SeatVector) -> torch.Tensor:
     return parts[0] if len(parts) == 1 else torch.stack(parts, -1)
 
 
-# ---------------------------------------------------------------- PettingZoo
-
-
 @cache
-def aec(name: str) -> AECGame:
-    return AECGame(GAMES[name])
+def env_of(door: str, name: str) -> Any:
+    return ADAPTERS[door].make(GAMES[name])
 
 
-@cache
-def wrapped_aec(name: str) -> Any:
-    return wrapped(aec(name))
+def hostile(door: str, env: Any, legal: torch.Tensor, who: str, recipe: Recipe) -> Any:
+    """Return what the environment's own `step` is given: for one agent, for all of them, or in place of a mapping."""
+    one = recipe.build(legal[(0,) * (2 if door == "parallel" else 1)].numpy())
+    if door == "parallel" and who != "whole":
+        actions = dict(zip(env.agents, legal[0].numpy(), strict=True))
+        return {**actions, **dict.fromkeys(list(actions)[: 1 if who == "one" else None], one)}
+    if door == "torchrl":
+        return TensorDict({env.action_key: recipe.build(legal.numpy())}, env.batch_size)
+    return one if ADAPTERS[door].num_envs == 1 else recipe.build(legal.numpy())
 
 
-@cache
-def parallel(name: str) -> ParallelGame:
-    return ParallelGame(GAMES[name])
-
-
-def chosen(mask: Any, number: int) -> Any:
-    """A legal action by PettingZoo's masks."""
-    parts = mask if isinstance(mask, tuple) else (mask,)
-    choices = [int(np.flatnonzero(part)[number % int(part.sum())]) for part in parts]
-    return np.array(choices) if isinstance(mask, tuple) else choices[0]
-
-
-@fuzz(Inputs(short=60, share=7), name=st.sampled_from(IN_TURNS), with_wrappers=st.booleans(), recipe=recipes())
-def test_actions_of_pettingzoo_in_turns(name: str, with_wrappers: bool, recipe: Recipe) -> None:
-    raw = aec(name)
-    env: Any = wrapped_aec(name) if with_wrappers else raw
-    env.reset(seed=recipe.seed)
-    for number in range(recipe.played):
-        last = env.last()
-        env.step(None if last[2] or last[3] else chosen(last[0]["action_mask"], number))
-    if not env.agents:
+def check_door(door: str, name: str, who: str, recipe: Recipe) -> None:
+    """Play some steps, then what is hostile; a refusal changes nothing, and legal actions are played after it."""
+    adapter = ADAPTERS[door]
+    if not adapter.serves(GAMES[name]) or (door == "wrapped" and name in SIMULTANEOUS):
         return
-    observation, _, terminated, truncated, _ = env.last()
-    legal = None if terminated or truncated else chosen(observation["action_mask"], recipe.seed)
-    asserted = [AssertionError] if with_wrappers else []  # PettingZoo's wrapper asserts that an action is in the space
-    play_or_refuse(env, recipe.build(np.array(0 if legal is None else legal)), legal, raw.core_state, *asserted)
+    env = env_of(door, name)
+    look = env.unwrapped.vector.state_dict if adapter.learner and door != "sb3" else lambda: core_state(env)
+    adapter.reset(env, seed=recipe.seed)
+    for number in range(recipe.played):
+        if not core_state(env).done.any():
+            adapter.step(env, legal(env, number))
+    if core_state(env).done.any():
+        return
+    good, before = legal(env, recipe.seed), tensors_of(look())
+    try:
+        given = hostile(door, env, good, who, recipe)
+    except Exception:
+        assert door == "torchrl"  # TensorDict itself refuses what does not fit
+        return
+    # PettingZoo's wrapper asserts that an action is in the space.
+    with documented(ValueError, *[AssertionError] * (door == "wrapped")):
+        env.step(given)
+        return
+    assert tensors_of(look()) == before
+    adapter.step(env, good)
 
 
 @fuzz(
-    Inputs(short=40, share=6),
-    name=st.sampled_from(SIMULTANEOUS),
+    Inputs(short=200, share=26),
+    door=st.sampled_from(list(ADAPTERS)),
+    name=any_game,
     who=st.sampled_from(["one", "all", "whole"]),
     recipe=recipes(),
 )
-def test_actions_of_pettingzoo_in_parallel(name: str, who: str, recipe: Recipe) -> None:
-    env = parallel(name)
-    seen, _ = env.reset(seed=recipe.seed)
-    for number in range(recipe.played):
-        if env.agents:
-            seen, *_ = env.step({agent: chosen(seen[agent]["action_mask"], number) for agent in env.agents})
-    legal = {agent: chosen(seen[agent]["action_mask"], recipe.seed) for agent in env.agents}
-    if not legal:
-        return
-    hostile = recipe.build(np.array(next(iter(legal.values()))))
-    several = {**legal, **dict.fromkeys(list(legal)[: 1 if who == "one" else None], hostile)}
-    play_or_refuse(env, hostile if who == "whole" else several, legal, env.core_state)
+def test_actions_of_adapters(door: str, name: str, who: str, recipe: Recipe) -> None:
+    check_door(door, name, who, recipe)
 
 
-# ---------------------------------------------------------------- Gymnasium, Stable-Baselines3
-
-
-@cache
-def learner_env(kind: str, name: str) -> Any:
-    if kind == "sb3":
-        sb3 = pytest.importorskip("cellgames.envs.adapters.sb3")
-        return sb3.SeatVecEnv(GAMES[name], B, seed=0)
-    return SeatEnv(GAMES[name]) if kind == "one" else SeatVectorEnv(GAMES[name], B)
-
-
-@fuzz(Inputs(short=60, share=9), kind=st.sampled_from(["one", "many", "sb3"]), name=any_game, recipe=recipes())
-def test_actions_of_a_single_learners_environments(kind: str, name: str, recipe: Recipe) -> None:
-    env = learner_env(kind, name)
-    if kind == "sb3":
-        env.seed(recipe.seed)
-        env.reset()
-    else:
-        env.reset(seed=recipe.seed)
-    for number in range(recipe.played + 1):
-        if kind == "one" and env._final is not None:
-            return
-        legal = first_legal(env.vector)[0 if kind == "one" else slice(None)].numpy()
-        if number < recipe.played:
-            env.step(legal)
-    play_or_refuse(env, recipe.build(legal), legal, env.vector.state_dict)
-
-
-# ---------------------------------------------------------------- TorchRL
-
-
-@cache
-def torchrl_env(name: str) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        module = pytest.importorskip("cellgames.envs.adapters.torchrl")
-        return module.TorchRLGame(GAMES[name], B)
-
-
-@fuzz(Inputs(short=20, share=4), name=any_game, recipe=recipes())
-def test_actions_of_torchrl(name: str, recipe: Recipe) -> None:
-    env, game = torchrl_env(name), GAMES[name]
-    env.set_seed(recipe.seed)
-    data = env.reset()
-    for _ in range(recipe.played):
-        data = env.step_mdp(env.step(env.rand_action(data)))
-    state = env.core_state()
-    given, before = recipe.build(legal_ones(game, state, recipe)), state.clone()
-    try:
-        data[env.action_key] = given
-    except Exception:
-        return  # TensorDict itself refuses what does not fit
-    with documented(ValueError):
-        env.step(data)
-        return
-    assert env.core_state() is state
-    assert state.equal(before)
+@pytest.mark.parametrize("door", ADAPTERS)
+@pytest.mark.parametrize("container", ["masked", "generator", "wordy", "list"])  # once taken, or badly refused
+def test_things_that_are_no_numbers_in_every_adapter(door: str, container: str) -> None:
+    for name in ("torus", "grid"):
+        for who in ("all", "whole"):
+            check_door(door, name, who, Recipe(container, played=1))

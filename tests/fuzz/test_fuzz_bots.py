@@ -86,9 +86,6 @@ def test_values_of_answers(answer: dict[str, Any], name: str, value: Any) -> Non
         read(json.dumps({"type": "choices", "id": 4, "actions": [3, value]}).encode())
 
 
-# ---------------------------------------------------------------- our agents as programs
-
-
 @cache
 def session(id: str) -> tuple[bytes, ...]:
     """The lines of an arena."""

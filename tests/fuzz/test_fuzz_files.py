@@ -37,9 +37,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("fuzz")
 
 
-# ---------------------------------------------------------------- stores
-
-
 @cache
 def store_bytes(folder: Path) -> bytes:
     """A store of some games."""
@@ -72,9 +69,6 @@ def test_bytes_of_stores(folder: Path, made: tuple[Edit, ...]) -> None:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     with documented(StoreError):
         read_all(path)
-
-
-# ---------------------------------------------------------------- weights
 
 
 @cache
@@ -156,9 +150,6 @@ def test_tensors_of_weights(folder: Path, place: int, kind: str) -> None:
         load_and_play(path)
     with documented(ValueError):
         raise refused.value
-
-
-# ---------------------------------------------------------------- checkpoints
 
 
 class Hostile:

@@ -132,9 +132,6 @@ def test_files_of_teams(tmp_path_factory: pytest.TempPathFactory, content: bytes
             assert team.name.isprintable()
 
 
-# ---------------------------------------------------------------- texts
-
-
 @fuzz(Inputs(short=40, share=3), name=any_game, made=edits(2), text=st.none() | hostile_text(), seed=st.integers(0, 9))
 def test_lines_of_positions(name: str, made: tuple[Edit, ...], text: str | None, seed: int) -> None:
     game = GAMES[name]
