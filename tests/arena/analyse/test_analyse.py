@@ -107,14 +107,7 @@ def test_the_table_shows_the_best_moves_and_sums_up_the_others(found: analysis.A
 def test_data_is_json_with_null_for_a_move_never_visited(found: analysis.Analysis) -> None:
     data = json.loads(json.dumps(analysis.to_data(found), allow_nan=False))
     assert data["position"] == "xx./.../... .../.../..o w"
-    assert data["moves"][1] == {
-        "move": "b2",
-        "action": 4,
-        "visits": 2,
-        "share": 0.285714,
-        "win_chance": 0.25,
-        "policy": 0.2,
-    }
+    assert [*data["moves"][1].values()] == ["b2", 4, 2, 0.285714, 0.25, 0.2]
     assert data["moves"][3]["win_chance"] is None
     assert (data["chosen"], data["line"], data["win_chance"]) == ("a2", ["a2", "b3+", "a3+"], 0.625)
 
@@ -180,16 +173,6 @@ def test_win_chances_and_the_line_stand_in_their_cells(found: analysis.Analysis)
     assert stones == ["#ffffff", "#25282d", "#ffffff"]  # White moves first
 
 
-def test_files_hold_the_drawing(found: analysis.Analysis) -> None:
-    state = after("a1", "c3+", "b1")
-    svg, png = (analysis.content(TORUS, state, found, suffix) for suffix in (".svg", ".png"))
-    assert isinstance(svg, str)
-    assert ElementTree.fromstring(svg).findtext("{*}title") == analysis.draw(TORUS, state, found).title
-    assert png[:4] == b"\x89PNG"
-    with refused("path", "file.gif"):
-        analysis.content(TORUS, state, found, ".gif")
-
-
 def test_the_command_prints_position_table_and_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     words = ("analyse", "torus-v0", "--size", "3", "--moves", "a1, c3+ b1", "--top", "2", *PLANNED)
     assert main([*words, "--out", str(tmp_path / "drawn.svg")]) == 0
@@ -206,7 +189,7 @@ def test_json_is_all_that_is_printed_when_asked_for(capsys: pytest.CaptureFixtur
     assert main([*words, "--json", "--out", str(tmp_path / "drawn.png")]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["mover"], data["chosen"]) == ("black", "c1")
-    assert (tmp_path / "drawn.png").exists()
+    assert (tmp_path / "drawn.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_a_record_knows_its_game(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,30 +209,3 @@ def test_a_planted_blunder_is_printed_with_the_better_move_and_the_loss(capsys: 
     assert "1      black   c2 ??      a5           100             0     100\n" in shown
     assert shown.endswith("Black: 1 blunder in 1 move. White: no mistakes in 1 move.\n")
     assert "a5 ??" not in shown
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("", "GAME is needed, unless --records names a file"),
-        ("toroidal-cup-small-v0 --agents mcts:5", "game: expected a game in turns with perfect information"),
-        ("torus-v0 --moves x9", "move 1, 'x9': cell: expected a cell from a1 to h8"),
-        ("torus-v0 --size 3 --moves a1,c3+,a2,b3+,a3", "the game is over in this position: black has won"),
-        ("torus-v0 --ply 3", "--record and --ply choose a position of --records FILE"),
-        ("torus-v0 --top 0", "--top must be at least 1, got 0"),
-        ("torus-v0 --out board.gif", "expected a file that ends in .svg, .png, got board.gif"),
-        ("torus-v0 --mistakes", "there are no moves to review; give them with --moves, or a record with --records"),
-        ("torus-v0 --moves a1 --mistakes --top 3", "--top is for one position, and --mistakes reviews a game"),
-        ("--records {file} --record 1 --mistakes --ply 6", "expected a ply from 1 to 5, got 6"),
-        ("--records {file} --ply 2", "expected one game, got 2; choose one by its number from 1"),
-        ("--records {file} --record 3", "number: expected 1 to 2, got 3"),
-        ("--records {file} --record 1 --moves a1", "--records already says where the position comes from"),
-        ("--records {file} --record 1 --size 4", "holds a game with size=3, not size=4"),
-        ("cloth-of-gold-v0 --records {file} --record 1", "a game of torus-v0, not of cloth-of-gold-v0"),
-    ],
-)
-def test_errors_are_one_line(line: str, message: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["analyse", *line.format(file=file).split()]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert message in err
