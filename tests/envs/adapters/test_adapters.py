@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -293,24 +292,6 @@ def test_a_window_follows_resets_and_steps_until_it_is_closed(
     assert not pygame.display.get_init()  # the person has closed it
     adapter.step(env, legal(env, 0)) if env.unwrapped.core_state().done.sum() == 0 else None
     assert len(shown) == 5
-
-
-@pytest.mark.parametrize("missing", ["pygame", "PIL"])
-def test_a_window_without_its_packages_names_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ImportError, match=r'pip install "cellgames\[human\]"'):
-        torus_v0.env(render_mode="human")
-    torus_v0.env(render_mode="rgb_array")
-
-
-@pytest.mark.slow
-def test_nothing_graphical_is_imported_unless_asked() -> None:
-    code = (
-        "import sys; from cellgames.envs import torus_v0; env = torus_v0.env(size=3, render_mode='ansi')\n"
-        "env.reset(seed=1); env.step(0); env.render(); env.close()\n"
-        "assert not {'pygame', 'PIL', 'matplotlib'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 COPIES: dict[str, Callable[[Any], Any]] = {

