@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -164,12 +163,6 @@ def test_files_for_what_there_is_not_are_refused_by_name(changes: dict[str, Any]
     about_changed(file, **changes)
     with pytest.raises(ValueError, match=rf"^{file}: .*({message})"):
         load_network(file)
-
-
-def test_a_missing_package_is_no_damaged_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "safetensors", None)
-    with pytest.raises(ImportError, match=r'weights need safetensors: pip install "cellgames\[trained\]"'):
-        load(str(file))
 
 
 def test_the_folder_of_a_run_is_its_agent_unless_it_has_the_name_of_one(

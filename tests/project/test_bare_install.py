@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from processes import python
 
+from cellgames.envs.core.drawing import Picture
 from cellgames.utils.extras import no_pictures
 
 BLOCKED = (
@@ -70,3 +75,67 @@ def test_every_command_says_once_what_is_missing(tmp_path: Path) -> None:
 
 def test_a_package_that_is_there_but_broken_is_named() -> None:
     assert "since libfreetype is too old: pip install" in no_pictures(ImportError("libfreetype is too old"))
+
+
+@pytest.mark.parametrize(
+    ("missing", "call", "extra"),
+    [
+        ("PIL", "cellgames.envs.core.raster.to_rgb", "render"),
+        ("PIL", "cellgames.utils.animations.save_animation", "render"),
+        *((name, "cellgames.envs.torus_v0.env", "human") for name in ("pygame", "PIL")),
+        ("safetensors", "cellgames.agents.load", "trained"),
+        ("sb3_contrib", "cellgames.training.maskable.sb3_import", "train"),
+        ("stable_baselines3.common.vec_env.base_vec_env", "cellgames.envs.adapters.sb3", "train"),
+        ("torchrl.data", "cellgames.envs.adapters.torchrl", "torchrl"),
+        ("pyspiel", "cellgames.envs.adapters.openspiel", "openspiel"),
+    ],
+)
+def test_an_extra_that_is_missing_is_named(
+    missing: str, call: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what needs it: a function, or a module as it is imported."""
+    module, name = call.rsplit(".", 1)
+    (tmp_path / "agent.safetensors").write_bytes(b"weights")
+    given: dict[str, dict[str, Any]] = {
+        "to_rgb": {"picture": Picture(2, 2, None, ())},
+        "save_animation": {"frames": [np.zeros((2, 2, 3), np.uint8)], "path": tmp_path / "game.gif"},
+        "env": {"render_mode": "human"},
+        "load": {"spec": str(tmp_path)},
+    }
+    function = getattr(importlib.import_module(module), name, None) if name in given else None
+    for loaded in [loaded for loaded in sys.modules if loaded.split(".")[0] == missing or loaded == call]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=rf'pip install "cellgames\[{extra}\]"'):
+        function(**given[name]) if function else importlib.import_module(call)
+
+
+MAIN = """
+import sys; sys.argv[0] = 'cellgames'
+from cellgames.cli.main import main
+for words in sys.stdin.read().splitlines():
+    try: main(words.split())
+    except SystemExit: pass
+"""
+HELP = (
+    "--help --version list play play|--help train|--help evaluate|--help round-robin|--help season|--help replay|--help"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        ("import cellgames; cellgames.make('torus-v0')", "torch._dynamo pyspiel pettingzoo.classic"),
+        (
+            "from cellgames.envs import torus_v0; env = torus_v0.env(size=3, render_mode='ansi')\n"
+            "env.reset(seed=1); env.step(0); env.render(); env.close()",
+            "pygame PIL matplotlib",
+        ),
+        (MAIN, "torch numpy matplotlib PIL"),
+    ],
+    ids=["a game", "an environment", "help"],
+)
+def test_nothing_heavy_is_imported_unless_asked(code: str, heavy: str) -> None:
+    found = f"\nimport sys; sys.exit({{*{heavy.split()}}} & sys.modules.keys() or None)"
+    ended = python("-c", code + found, input=HELP.replace(" ", "\n").replace("|", " "))
+    assert ended.returncode == 0, ended.stderr

@@ -30,24 +30,6 @@ from cellgames.utils.files import write_atomic
 
 SMALL = "torus-v0 --size 3"
 
-# ---------------------------------------------------------------- help and lists
-
-
-def test_what_needs_no_torch_imports_none() -> None:
-    program = (
-        "import sys; sys.argv[0] = 'cellgames'\n"
-        "from cellgames.cli.main import main\n"
-        "for words in (['list'], ['list', '--json'], ['--help'], ['--version'], ['play', '--help'],\n"
-        "              ['round-robin', '--help'], ['free-for-all', '--help'], ['season', '--help'],\n"
-        "              ['replay', '--help'], ['play']):\n"
-        "    try: main(words)\n"
-        "    except SystemExit: pass\n"
-        "    heavy = {'torch', 'numpy', 'matplotlib', 'PIL'} & set(sys.modules)\n"
-        "    assert not heavy, (words, heavy)\n"
-    )
-    ended = python("-c", program)
-    assert ended.returncode == 0, ended.stderr
-
 
 def test_the_module_runs_as_a_program_and_says_its_version() -> None:
     ended = python("-m", "cellgames", "--version")
@@ -70,9 +52,6 @@ def test_help_explains_and_gives_examples(name: str, command: Command) -> None:
     shown = command(f"{name} --help")
     assert (f"Examples:\n  cellgames {name}" if name else "  Example: ") in shown
     assert max(len(line.replace(program(), "cellgames")) for line in shown.splitlines()) <= 110
-
-
-# ---------------------------------------------------------------- errors
 
 
 def test_an_unexpected_error_is_one_line_and_debug_shows_where(
@@ -113,9 +92,6 @@ def test_a_full_disk_is_an_error_and_a_reader_that_has_left_is_none() -> None:
         assert (ended.returncode, ended.stderr) == (2, "cellgames: No space left on device\n")
 
 
-# ---------------------------------------------------------------- play
-
-
 def test_a_game_from_the_first_move_to_the_record(tmp_path: Path, command: Command) -> None:
     """White always takes the last free cell, so Black may build a ring down column a."""
     file = tmp_path / "game.jsonl"
@@ -151,14 +127,12 @@ def test_several_units_in_a_line_are_played_or_none_of_them(command: Command) ->
     lines = ("r1c1 r1c2; r2c1,r2c2", "r3c3 r20c20", "r3c3 r2c9x", f"{rest} r0c0", "show", rest, "quit")
     shown = command("play cloth-of-gold-small-v0 --param generations=8", *lines)
     answers = re.split(r"Player A \(you\), your move: ", shown)
-    assert answers[1].split("\n")[1:3] == [
-        "Player A (you) plays r1c1 r1c2 r2c1 r2c2. Player A to place, initial placement, 6 units left",
-        "",
-    ]
-    assert answers[2].startswith("'r20c20' is no move here: r20c20 is outside of one's own territory.")
-    assert answers[3].startswith("'r2c9x' is no move here: expected a cell")
-    assert answers[4].startswith("'r0c0' comes after the end of your turn, which end ends. Nothing of the line")
-    assert all(answer.strip().endswith("Nothing of the line is played.") for answer in answers[2:5])
+    assert "Player A (you) plays r1c1 r1c2 r2c1 r2c2. Player A to place" in answers[1]
+    for answer, word in zip(
+        answers[2:5], ("'r20c20' is no move", "'r2c9x' is no move", "'r0c0' comes after"), strict=True
+    ):
+        assert answer.startswith(word)
+        assert answer.strip().endswith("Nothing of the line is played.")
     assert answers[6].startswith(f"\nPlayer A (you) plays {rest}\n\nPlayer B (random) plays r")
     assert [answer.count("\n 0 ") for answer in answers] == [1, 0, 0, 0, 0, 1, 1, 0]
 
@@ -242,9 +216,6 @@ def test_commands_are_alike() -> None:
     core = "play rules train evaluate analyse round-robin free-for-all ladder season leaderboard check-bot"
     assert games == {*core.split(), *["check-game", "import", "solve", "league", "exploit", "evolve"]}
     assert metavars["--agents"] == {"AGENT"}
-
-
-# ---------------------------------------------------------------- round-robin
 
 
 def test_a_round_robin_writes_everything_and_says_what_to_open(
@@ -344,9 +315,6 @@ def test_an_error_names_the_file_of_the_user(tmp_path: Path) -> None:
         write_atomic(tmp_path / "folder", "text")
     assert ".part" not in str(raised.value.filename)
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
-
-
-# ---------------------------------------------------------------- replay
 
 
 @pytest.fixture

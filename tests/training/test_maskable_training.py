@@ -5,8 +5,6 @@ Letters: `L` rows, `A` actions (mask width).
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -200,10 +198,3 @@ def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     assert equal_weights(load_network(tmp_path / "agent.safetensors").network, model.policy.network)
     agent = load(str(tmp_path / "agent.safetensors"), game)
     assert compare(game, agent, other, 100, 7).ahead > 0.65
-
-
-def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sb3_contrib", None)
-    monkeypatch.delitem(sys.modules, "cellgames.training.maskable.sb3_import")
-    with pytest.raises(ImportError, match=r'pip install "cellgames\[train\]"'):
-        importlib.import_module("cellgames.training.maskable.sb3_import")
