@@ -208,22 +208,8 @@ def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypa
 
 
 COMMAND = (
-    *(sys.executable, "-m", "cellgames", "train", "torus-v0", "--size", "3", "--out", "run", "--device", "cpu"),
-    *(
-        "--threads",
-        "1",
-        "--num-envs",
-        "16",
-        "--num-steps",
-        "8",
-        "--channels",
-        "4",
-        "--layers",
-        "1",
-        "--eval-games",
-        "2",
-    ),
-    *("--eval-opponents", "random", "--checkpoint-every", "9999999"),
+    "-m cellgames train torus-v0 --size 3 --out run --device cpu --threads 1 --num-envs 16 --num-steps 8 --channels 4 "
+    "--layers 1 --eval-games 2 --eval-opponents random --checkpoint-every 9999999"
 )
 
 
@@ -231,7 +217,9 @@ COMMAND = (
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends other signals to processes")
 def test_the_command_names_the_steps_that_it_keeps(tmp_path: Path) -> None:
     """From outside, at any moment after the first iteration; no checkpoint is due for long."""
-    process = subprocess.Popen(COMMAND, cwd=tmp_path, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, *COMMAND.split()], cwd=tmp_path, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    )
     assert process.stderr is not None
     for line in process.stderr:  # plain lines, as there is no terminal
         if "a second" in line:

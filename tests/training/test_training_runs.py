@@ -204,17 +204,6 @@ def test_a_run_that_is_done_mends_its_agent(tmp_path: Path) -> None:
         assert len(warnings) == 1
 
 
-def test_more_steps_go_on_from_where_it_was(tmp_path: Path) -> None:
-    first = train(tiny(total_steps=300), tmp_path)
-    warnings: list[str] = []
-    more = train(tiny(total_steps=500), tmp_path, warn=warnings.append)
-    assert more.before == first.steps
-    assert more.steps >= 500
-    assert list(map(repr, more.history[: len(first.history)])) == list(map(repr, first.history))
-    assert any(line.startswith("total_steps grow from 300 to 500, and the learning rate") for line in warnings)
-    assert json.loads((tmp_path / "arguments.json").read_text())["total_steps"] == 500
-
-
 def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: Path) -> None:
     arguments = tiny(total_steps=1, start_from=str(whole.agent))
     train(arguments, tmp_path / "run")

@@ -59,9 +59,6 @@ def test_opponents_are_near_the_rating_and_change() -> None:
     assert {0, 1, 2} == {*chosen[4:]}
 
 
-# ---------------------------------------------------------------- climbs
-
-
 def test_a_climb_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["ladder", "torus-v0", "--size", "3", "--agent", "me=mixed:0.2:greedy", "--rungs", str(LADDER)]
     words += ["--games", "60", "--no-store", "--quiet", "--out"]
@@ -112,9 +109,6 @@ def test_what_is_no_ladder_is_refused(tmp_path: Path) -> None:
         climb(GAME, ["random", "greedy"], LadderOptions(rungs=str(LADDER)), out=tmp_path)
 
 
-# ---------------------------------------------------------------- mistakes
-
-
 @pytest.mark.parametrize("game", [GAME, cellgames.make("hex-v0", size=3), cellgames.make("y-v0", size=4)], ids=str)
 def test_perfect_makes_no_mistakes_and_others_do(game: Game) -> None:
     agents = {"perfect": load("perfect", game), "first": First("first")}
@@ -127,9 +121,6 @@ def test_perfect_makes_no_mistakes_and_others_do(game: Game) -> None:
 
 def test_games_without_quick_answers_have_none() -> None:
     assert mistakes(cellgames.make("grid-adaptation-small-v0"), [], "random") == []
-
-
-# ---------------------------------------------------------------- the ladders of the package
 
 
 @pytest.mark.slow

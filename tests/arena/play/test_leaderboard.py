@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,8 +19,7 @@ from store_games import game
 
 import cellgames
 from cellgames.agents.time_control import OUT_OF_TIME
-from cellgames.arena.play.match import match as play_match
-from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.rated_runs import free_for_all, round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.store.store import Setting, Store
@@ -49,33 +49,18 @@ def match(
     """Games of two agents, of which the first wins a share; each opening twice, with seats exchanged."""
     rng = np.random.default_rng([seed, openings, *map(ord, one + other)])
     found = []
-    for number in range(2 * openings):
-        won = rng.random() < share
-        agents, outcome = (
-            ((one, other), WIN if won else LOSS) if number % 2 == 0 else ((other, one), LOSS if won else WIN)
-        )
-        found.append(
-            game(
-                number,
-                agents,
-                outcome,
-                seed=10_000 * seed + number // 2,
-                version=version,
-                size=size,
-                moves=[f"{seed}", f"{number}"],
-            )
-        )
+    for number, won in enumerate(rng.random(2 * openings) < share):
+        agents, outcome = ((one, other), WIN if won else LOSS)
+        if number % 2:
+            agents, outcome = agents[::-1], outcome[::-1]
+        kind = {"version": version, "size": size, "seed": 10_000 * seed + number // 2}
+        found.append(game(number, agents, outcome, moves=[f"{seed}", f"{number}"], **kind))  # type: ignore[arg-type]  # as named
     return found
 
 
-def test_one_run_gives_the_tables_of_the_run(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = round_robin(
-        TORUS,
-        ["random", "greedy", "rollout:2"],
-        RoundRobinOptions(games=12, gif=False),
-        out=tmp_path / "run",
-        store=store,
-    )
+def test_one_run_gives_the_tables_of_the_run(store: Store, tmp_path: Path) -> None:
+    options = RoundRobinOptions(games=12, gif=False)
+    run = round_robin(TORUS, ["random", "greedy", "rollout:2"], options, out=tmp_path / "run", store=store)
     [board] = leaderboards(store)
     expected = make_tables(run.records, anchor="random")
     assert board.standings == expected.standings
@@ -96,12 +81,10 @@ def test_openings_of_two_runs_are_not_taken_for_the_same_ones(store: Store) -> N
     records = [replace(record, moves=("a1", f"{record.seed}", f"{n}")) for run in runs for n, record in enumerate(run)]
     store.add(records, source=FILE)
     [board] = leaderboards(store)
-    right = rate(
-        [result for r in records for result in comparisons(r, cluster=r.seed)], resamples=1000, seed=0
-    )  # 40 clusters that are all one-sided
-    wrong = rate(
-        [result for r in records for result in comparisons(r)], resamples=1000, seed=0
-    )  # 20 clusters, each half and half
+    apart = [result for r in records for result in comparisons(r, cluster=r.seed)]
+    right = rate(apart, resamples=1000, seed=0)  # 40 clusters that are all one-sided
+    together = [result for r in records for result in comparisons(r)]
+    wrong = rate(together, resamples=1000, seed=0)  # 20 clusters, each half and half
     line = board.standings[0]
     assert wrong.high[0] - wrong.low[0] < 0.2 * (right.high[0] - right.low[0])
     assert [line.high, line.low] == pytest.approx([right.high[0], right.low[0]])
@@ -119,20 +102,6 @@ def test_openings_that_two_runs_share_are_one_cluster(store: Store) -> None:
     forced = replace(match("a", "b", 0.5, 1)[0], moves=("z9", "b2"))  # another opening from the same seed
     store.add([forced], source=FILE)
     assert len({start for start, *_ in store.numbers("torus-v0", {"size": 5})[0]}) == 6
-
-
-def test_tables_do_not_depend_on_when_games_were_added(store: Store, tmp_path: Path) -> None:
-    parts = [
-        match("a", "b", 0.7, 20),
-        match("b", "c", 0.6, 20, seed=2),
-        match("a", "c", 0.8, 20, seed=3, size=8),
-    ]
-    for part in parts:
-        store.add(part, source=FILE)
-    with Store(tmp_path / "other.sqlite") as other:
-        for part in (parts[2], parts[1], parts[0], parts[1]):
-            other.add(part[::-1], source=("round robin", "elsewhere"))
-        assert [board.to_data() for board in leaderboards(other)] == [board.to_data() for board in leaderboards(store)]
 
 
 def test_ratings_of_different_days_have_one_zero(store: Store) -> None:
@@ -267,50 +236,21 @@ def test_a_preset_is_its_game_with_parameters() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("plots")
 def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: Path) -> None:
-    store.add(match("a_b", "random", 0.7, 20), source=FILE)
-    store.add(match("random", "c", 0.3, 20, size=8), source=FILE)
-    pages = leaderboard.write_leaderboards(tmp_path / "one", leaderboards(store), sources=store.sources())
-    leaderboard.write_leaderboards(tmp_path / "two", leaderboards(store), sources=store.sources())
-    assert [page.relative_to(tmp_path / "one").as_posix() for page in pages] == [
-        "leaderboard.md",
-        "torus-small-v0/report.md",
-        "torus-v0/report.md",
+    store.add(match("a_b", "random", 0.7, 20) + match("random", "c", 0.3, 20, size=8), source=FILE)
+    one, two, foreign = (tmp_path / name for name in ("one", "two", "foreign"))
+    pages = leaderboard.write_leaderboards(one, leaderboards(store), sources=store.sources())
+    assert [page.relative_to(one).as_posix() for page in pages] == [
+        *("leaderboard.md", "torus-small-v0/report.md", "torus-v0/report.md")
     ]
-    assert different_files(tmp_path / "one", tmp_path / "two") == []
-    for line in pages[1].read_text().splitlines():
-        if line.startswith("!["):
-            assert (pages[1].parent / line.split("](")[1].rstrip(")")).is_file()
-    again = leaderboard.write_leaderboards(tmp_path / "one", leaderboards(store))
-    assert again == pages
-    (tmp_path / "foreign").mkdir()
-    (tmp_path / "foreign" / "thesis.tex").write_text("mine")
+    leaderboard.write_leaderboards(two, leaderboards(store), sources=store.sources())
+    assert different_files(one, two) == []
+    for picture in re.findall(r"^!\[.*\]\((.+)\)", pages[1].read_text(), re.MULTILINE):
+        assert (pages[1].parent / picture).is_file()
+    assert leaderboard.write_leaderboards(one, leaderboards(store)) == pages
+    foreign.mkdir()
+    (foreign / "thesis.tex").write_text("mine")
     with pytest.raises(ValueError, match="is not empty"):
-        leaderboard.write_leaderboards(tmp_path / "foreign", leaderboards(store))
-
-
-def test_the_command_adds_shows_and_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("CELLGAMES_STORE", str(tmp_path / "mine.sqlite"))
-    file = tmp_path / "games.jsonl"
-    played = [
-        play_match(cellgames.make("torus-v0", size=size), "random", "greedy", MatchOptions(games=40)) for size in (5, 8)
-    ]
-    records = [record for one in played for record in one.records]
-    file.write_text("".join(record.to_json() + "\n" for record in records))
-    assert main(["leaderboard", "--add", str(file)]) == 0
-    out = capsys.readouterr().out
-    assert f"{file}: 80 new games" in out
-    assert "mine.sqlite: 80 games" in out
-    assert "torus-small-v0: 40 games" in out
-    assert main(["leaderboard", "torus-v0", "--size", "8", "--out", str(tmp_path / "out")]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("torus-v0: 40 games")
-    assert "leaderboard.md, torus-v0/report.md" in out
-    assert main(["leaderboard", "torus-small-v0", "--anchor", "greedy", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
-    assert data["leaderboards"][0]["anchor"] == "greedy"
-    assert data["sources"] == [{"kind": "file", "place": str(file), "games": 80}]
+        leaderboard.write_leaderboards(foreign, leaderboards(store))
 
 
 def test_from_games_to_the_leaderboard(
@@ -329,8 +269,16 @@ def test_from_games_to_the_leaderboard(
     assert main([*evaluate, *quiet, "--store", str(file)]) == 0
     assert main([*evaluate, *quiet]) == 0
     capsys.readouterr()
-    assert main(["leaderboard", *rules, "--store", str(file)]) == 0
-    assert "torus-v0 size=3: 10 games" in capsys.readouterr().out
+    assert main(["leaderboard", *rules, "--store", str(file), "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "torus-v0 size=3: 10 games" in said
+    assert "leaderboard.md, torus-v0-size=3/report.md" in said
+    assert main(["leaderboard", "--store", str(file), "--add", str(tmp_path / "a")]) == 0
+    assert f"{tmp_path / 'a'}: 0 new games" in capsys.readouterr().out
+    assert main(["leaderboard", *rules, "--store", str(file), "--anchor", "greedy", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["leaderboards"][0]["anchor"] == "greedy"
+    assert [(source["kind"], source["games"]) for source in data["sources"]] == [("round robin", 4), ("evaluation", 6)]
     assert main(["leaderboard"]) == 0
     assert f"{default}: 6 games" in capsys.readouterr().out
     (tmp_path / "notes.txt").write_text("no store")

@@ -203,42 +203,36 @@ def test_a_tampered_summary_says_what_differs_first(cloth: Record, name: str) ->
         replay(replace(cloth, summary={"rounds": 3}))
 
 
+def _tampered(**changes: Any) -> Record:
+    """The record with other fields; those of its result by their own names."""
+    own = {name: changes.pop(name) for name in ("outcome", "scores", "turns", "truncated") if name in changes}
+    return replace(RING, result=replace(RING.result, **own), **changes)
+
+
 TAMPERED: dict[str, tuple[Record, str]] = {
-    "unknown game": (replace(RING, game="taurus-v0"), "got 'taurus-v0'"),
-    "unknown parameter": (replace(RING, parameters={"height": 3}), "got 'height'"),
-    "bad parameter": (replace(RING, parameters={"size": 99}), "size: expected a whole number"),
-    "no such cell": (replace(RING, moves=("a1", "z9")), "move 2, 'z9': cell: expected a cell"),
+    "unknown game": (_tampered(game="taurus-v0"), "got 'taurus-v0'"),
+    "unknown parameter": (_tampered(parameters={"height": 3}), "got 'height'"),
+    "bad parameter": (_tampered(parameters={"size": 99}), "size: expected a whole number"),
+    "no such cell": (_tampered(moves=("a1", "z9")), "move 2, 'z9': cell: expected a cell"),
     "taken cell": (
-        replace(RING, moves=("a1", "a1", *RING.moves[2:])),
+        _tampered(moves=("a1", "a1", *RING.moves[2:])),
         "move 2, 'a1': illegal action 0 of player white: cell a1 is taken",
     ),
-    "two cells": (replace(RING, moves=("a1 b1",)), "move 1, 'a1 b1': names: expected 1 action in a turn, got 2"),
+    "two cells": (_tampered(moves=("a1 b1",)), "move 1, 'a1 b1': names: expected 1 action in a turn, got 2"),
     "moves after the end": (
-        replace(RING, moves=(*RING.moves, "c1", "c2")),
+        _tampered(moves=(*RING.moves, "c1", "c2")),
         "moves after the end: the game is over after move 5, but 2 moves follow",
     ),
-    "too few moves": (
-        replace(RING, moves=RING.moves[:-1]),
-        "too few moves: after the last one, move 4, the game goes on",
-    ),
-    "changed winner": (
-        replace(RING, result=replace(RING.result, outcome=("loss", "win"))),
-        "the result differs: outcome recorded loss/win, replayed win/loss",
-    ),
-    "changed score": (
-        replace(RING, result=replace(RING.result, scores=(1.0, 1.0))),
-        "the result differs: scores recorded 1.0/1.0, replayed 1.0/0.0",
-    ),
+    "too few moves": (_tampered(moves=RING.moves[:-1]), "too few moves: after the last one, move 4, the game goes on"),
+    "changed winner": (_tampered(outcome=("loss", "win")), "outcome recorded loss/win, replayed win/loss"),
+    "changed score": (_tampered(scores=(1.0, 1.0)), "the result differs: scores recorded 1.0/1.0, replayed 1.0/0.0"),
     "changed length": (
-        replace(RING, result=replace(RING.result, turns=6, truncated=True)),
+        _tampered(turns=6, truncated=True),
         "turns recorded 6, replayed 5; truncated recorded True, replayed False",
     ),
-    "bad position": (
-        replace(RING, position="nowhere"),
-        "the starting position: position: expected a position of size 3",
-    ),
+    "bad position": (_tampered(position="nowhere"), "the starting position: position: expected a position of size 3"),
     "other position": (
-        replace(RING, position="x../.../... .../.../... b"),
+        _tampered(position="x../.../... .../.../... b"),
         "move 1, 'a1': illegal action 0 of player black: cell a1 is taken",
     ),
 }

@@ -13,13 +13,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 import store_games
-from arena_bots import First, Last
+from arena_bots import First
 from paths import ROOT
-from processes import KILL, KILLED
+from processes import KILL, KILLED, environment
 from season_coin import Coin
 from store_games import CHUNK, chunk, game
 
@@ -122,46 +122,30 @@ def test_games_are_found_by_game_and_parameters(path: Path) -> None:
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
-    text = tmp_path / "notes.txt"
+    text, foreign, missing, newer = (tmp_path / name for name in ("notes.txt", "foreign.sqlite", "missing", "newer"))
     text.write_text("These are not games. " * 400)
-    foreign = tmp_path / "foreign.sqlite"
-    with sqlite3.connect(foreign) as database:
-        database.execute("CREATE TABLE birds (name TEXT)")
-    database.close()
+    Store(newer).close()
+    for path, change in ((foreign, "CREATE TABLE birds (name TEXT)"), (newer, "PRAGMA user_version=3")):
+        with sqlite3.connect(path) as database:
+            database.execute(change)
+        database.close()
     before = foreign.read_bytes()
-    with pytest.raises(StoreError, match="not a database"):
-        Store(text)
-    with pytest.raises(StoreError, match="another program's SQLite file"):
-        Store(foreign)
-    with pytest.raises(StoreError, match="got none"):
-        Store(tmp_path / "missing.sqlite", create=False)
-    with pytest.raises(StoreError, match="room for one"):
-        Store(text / "store.sqlite")
+    for path, create, message in (
+        (text, True, "not a database"),
+        (foreign, True, "another program's SQLite file"),
+        (missing, False, "got none"),
+        (text / "store.sqlite", True, "room for one"),
+        (newer, True, "expected a store of version 2, got version 3"),
+    ):
+        with pytest.raises(StoreError, match=message):
+            Store(path, create=create)
     assert foreign.read_bytes() == before
-    assert not (tmp_path / "missing.sqlite").exists()
-
-
-def test_a_store_of_another_version_is_refused(path: Path) -> None:
-    Store(path).close()
-    with sqlite3.connect(path) as database:
-        database.execute("PRAGMA user_version=3")
-    database.close()
-    with pytest.raises(StoreError, match=r"expected a store of version 2, got version 3"):
-        Store(path)
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])}
+    assert not missing.exists()
 
 
 def _writer(path: Path, first: int, last: int) -> subprocess.Popen[str]:
     words = [sys.executable, store_games.__file__, str(path), str(first), str(last)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=_environment())
-
-
-def _lines(stream: IO[str] | None) -> list[str]:
-    assert stream is not None
-    return stream.read().split()
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment())
 
 
 def _check_whole(path: Path, acknowledged: set[int]) -> None:
@@ -186,11 +170,8 @@ def test_two_writers_at_once_and_one_that_is_killed(path: Path) -> None:
     for _ in range(4):
         killed.stdout.readline()
     os.kill(killed.pid, KILL)
-    said = [_lines(writer.stdout) for writer in writers]
-    assert [writer.wait() for writer in writers] == [0, 0, KILLED]
-    for writer in writers:
-        assert writer.stdout is not None
-        writer.stdout.close()
+    said = [writer.communicate()[0].split() for writer in writers]
+    assert [writer.returncode for writer in writers] == [0, 0, KILLED]
     assert [len(lines) for lines in said[:2]] == [41, 41]
     _check_whole(path, {*range(60), *map(int, said[2])})
     with Store(path) as store:  # who was killed adds all again
@@ -287,23 +268,21 @@ def _fail() -> int:
 
 
 def test_a_season_of_bots_feeds_the_store_and_one_without_does_not(path: Path, tmp_path: Path) -> None:
-    agents = ["random", "greedy"]
+    agents, options = ["random", "greedy"], SeasonOptions(days=1)
     teams = assign_divisions([Team(name, agent=agents[k % 2]) for k, name in enumerate(generate_names(12, 0))])
-    season = play_season(teams, BotUmpire(TORUS, teams), SeasonOptions(days=1), out=tmp_path / "season", store=path)
+    without = [replace(team, agent="") for team in teams]
+    season = play_season(teams, BotUmpire(TORUS, teams), options, out=tmp_path / "season", store=path)
+    play_season(teams, BotUmpire(TORUS, teams), options, out=tmp_path / "season", store=path)
+    play_season(without, Coin(), options, out=tmp_path / "coins", store=path)
+    chance = tmp_path / "chance"
+    chance.mkdir()
+    (chance / "season.json").write_text(json.dumps(CupUmpire(["randys"]).settings))
+    (chance / "games.jsonl").write_text("{}")
     with Store(path) as store:
         assert len(store) == season.games
         assert store.sources()[0].kind == "season"
         assert {name for name, _ in store.settings()[0].agents} == {"random", "greedy"}
         assert store.import_run(season.out) == 0
-    play_season(teams, BotUmpire(TORUS, teams), SeasonOptions(days=1), out=tmp_path / "season", store=path)
-    without = [replace(team, agent="") for team in teams]
-    play_season(without, Coin(), SeasonOptions(days=1), out=tmp_path / "coins", store=path)
-    with Store(path) as store:
-        assert len(store) == season.games
-        chance = tmp_path / "chance"
-        chance.mkdir()
-        (chance / "season.json").write_text(json.dumps(CupUmpire(["randys"]).settings))
-        (chance / "games.jsonl").write_text("{}")
         with pytest.raises(StoreError, match="season of random arrangements"):
             store.import_run(chance)
 
@@ -358,20 +337,6 @@ def test_a_network_is_known_by_its_weights() -> None:
     assert before != identity(Asked()) != ""
 
 
-def test_the_file_of_a_run_brings_the_identities_of_its_run(path: Path, tmp_path: Path) -> None:
-    round_robin(
-        cellgames.make("torus-v0", size=3),
-        [First("a"), Last("b")],
-        RoundRobinOptions(games=2, gif=False),
-        out=tmp_path / "run",
-    )
-    with Store(path) as store:
-        store.import_run(tmp_path / "run" / "games.jsonl")
-        [setting] = store.settings()
-        assert dict(setting.agents) == json.loads((tmp_path / "run" / "run.json").read_text())["identities"]
-        assert [source.kind for source in store.sources()] == ["round robin"]
-
-
 def test_a_reader_is_not_disturbed_by_new_settings(path: Path) -> None:
     with Store(path) as store, Store(path) as other:
         store.add([game(0)], source=("file", "x"))
@@ -396,7 +361,7 @@ def shared() -> Iterator[Path]:
 
 @contextmanager
 def as_reader(store: Path, places: str) -> Iterator[None]:
-    """As a user who cannot write the file or its folder; root can write anywhere, so it is another user meanwhile."""
+    """As a user who cannot write the file or its folder, whom root becomes meanwhile."""
     store.chmod(0o444 if "file" in places else 0o666)
     store.parent.chmod(0o555 if "folder" in places else 0o777)
     before = os.geteuid()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import content, split_options
+from arena_runs import split_options
 from season_coin import Coin, made_up
 
 from cellgames.arena.season import season_reports
@@ -34,16 +34,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("seasons") / "whole"
     run(folder)
     return folder
-
-
-def test_a_season_leaves_its_files(tmp_path: Path) -> None:
-    done = run(tmp_path / "new" / "season")
-    assert set(content(done.out)) == FILES == {path.name for path in done.files}
-    lines = [json.loads(line) for line in (done.out / "games.jsonl").read_text().splitlines()]
-    assert len(lines) == done.games == done.played
-    assert done.schedule.games == sum(line["season"]["stage"].startswith("day") for line in lines) - sum(
-        line["season"]["stage"].startswith("day") and line["season"]["attempt"] > 0 for line in lines
-    )
 
 
 def test_days_are_played_in_even_batches(tmp_path: Path) -> None:
@@ -91,18 +81,6 @@ def test_the_bracket_on_file_is_the_playoffs(whole: Path) -> None:
         for game in series["results"]:
             assert sorted(game["teams"]) == sorted(series["teams"])
     assert data["champion"] == data["series"][-1]["winner"]
-
-
-def test_the_report_names_everything(whole: Path) -> None:
-    report = (whole / "report.md").read_text()
-    for team in TEAMS:
-        assert re.search(rf"^\| \d+ \| {team.name} \| [\d.]+ \| [\d.]+ \| \d+ \|", report, re.MULTILINE)
-    for league in ("Glider League", "Beacon League"):
-        assert f"### {league}\n\nSeeds: 1 " in report
-    for name in re.findall(r"\]\(([^)]+)\)", report):
-        assert (whole / name).exists(), name
-    champion = json.loads((whole / "bracket.json").read_text())["champion"]
-    assert f"**{champion}** is the champion of 9 teams after 5 days and 20 games" in report
 
 
 def test_names_are_words_and_no_markdown_and_one_is_singular(tmp_path: Path) -> None:

@@ -175,16 +175,6 @@ def test_teams_without_agents_play_the_cup(tmp_path: Path, capsys: pytest.Captur
     assert (settings["max_generations"], len(settings["teams"])) == (20, 8)
 
 
-def test_bots_play_the_cup_by_placing_shapes(tmp_path: Path) -> None:
-    """All at once, with chance in the game: the small preset with its shapes."""
-    words = ["toroidal-cup-small-v0", "--param", "max_generations=30", "--teams", "8", "--days", "1"]
-    out = tmp_path / "run"
-    assert main(["season", *words, "--agents", "random", "--quiet", "--out", str(out)]) == 0
-    lines = lines_of(out)
-    assert all(" " in move for line in lines for move in line["moves"])
-    assert main(["replay", str(out / "games.jsonl")]) == 0
-
-
 def test_boards_are_exported_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The games have no moves; a board of Life is all that another program can take."""
     folder, out = tmp_path / "season", tmp_path / "board.rle"
