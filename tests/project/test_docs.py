@@ -86,9 +86,6 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             del sys.modules[name]
 
 
-# ---------------------------------------------------------------- blocks and commands
-
-
 @pytest.mark.parametrize(
     "page",
     slow_except([page for page in PAGES if page.name not in LONG], PAGES),
@@ -172,9 +169,6 @@ def test_commands_are_accepted(page: Path, capsys: pytest.CaptureFixture[str]) -
             assert re.search(rf"{option}\b", usage) or option == "--help", inline
 
 
-# ---------------------------------------------------------------- links
-
-
 @every_page
 def test_links_and_pictures_exist(page: Path) -> None:
     text = _FENCE.sub("", page.read_text(encoding="utf-8"))
@@ -191,9 +185,6 @@ def test_links_and_pictures_exist(page: Path) -> None:
 def slug(heading: str) -> str:
     """The anchor of a heading, on GitHub and on the site alike."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
-
-
-# ---------------------------------------------------------------- a game's page
 
 
 def page(name: str) -> str:
@@ -335,17 +326,6 @@ def test_infos_on_a_games_page_are_the_games(id: str) -> None:
     assert [name for name in game.infos(game.init(seeds(0, 1)), 0) if f"`{name}`" not in text] == []
 
 
-# ---------------------------------------------------------------- numbers
-
-
-def test_shares_with_a_decimal_stand_in_the_results() -> None:
-    files = [file for file in (ROOT / "results").rglob("*.md") if "train" not in file.parts]
-    known = {number for file in files for number in re.findall(r"\b\d{1,3}\.\d\b", file.read_text(encoding="utf-8"))}
-    for page in PAGES:
-        text = _FENCE.sub("", page.read_text(encoding="utf-8"))
-        assert {*re.findall(r"\b(\d{1,3}\.\d) %", text)} <= known, page.name
-
-
 def medians() -> dict[str, dict[str, float]]:
     """Of each contestant of each table of benchmarks."""
     found = {}
@@ -377,9 +357,6 @@ def test_speeds_in_the_readme_are_those_of_the_results() -> None:
     assert {*quoted} - {"4,096"} <= known  # a size of batches
 
 
-# ---------------------------------------------------------------- the start, and extending
-
-
 def test_the_page_on_installing_has_every_extra_and_its_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = {name: needs for name, needs in project["optional-dependencies"].items() if name != "dev"}
@@ -400,18 +377,12 @@ def test_the_start_page_has_every_game() -> None:
     assert sorted(id for row in table for id in re.findall(r"`([^`]+)`", row[1])) == GAMES
 
 
-# ---------------------------------------------------------------- tables made from the code
-
-
 def test_the_reference_has_every_table_that_is_made_from_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT / "docs")
     tables: dict[str, str] = importlib.import_module("reference_tables").tables()
     page = (ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^<!-- table: (.+) -->$", page, re.MULTILINE)) == sorted(tables)
     assert all(table.count("\n| `") > 1 or table.count("\n| ppo") for table in tables.values())
-
-
-# ---------------------------------------------------------------- imports
 
 
 def test_pages_and_examples_import_public_names_only() -> None:

@@ -116,9 +116,6 @@ def test_search_finds_words_of_every_page(site: Path) -> None:
     assert any("Treblecross" in entry["text"] for entry in index["items"])
 
 
-# ---------------------------------------------------------------- the API reference
-
-
 def test_every_public_name_is_in_the_reference_and_nothing_else() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in REFERENCE)
     directives = re.findall(r"^::: (\S+)$", text, re.MULTILINE)

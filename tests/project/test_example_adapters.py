@@ -16,8 +16,6 @@ import pytest
 from paths import ROOT
 from processes import environment
 
-# ---------------------------------------------------------------- CodeClash
-
 
 class Shell:
     """A container: commands run in a folder of this machine."""
@@ -93,9 +91,6 @@ def test_codeclash_checks_bots_and_plays_a_round(arena: Any, tmp_path: Path) -> 
     stats = stats_of(*(agent.name for agent in agents))
     arena.get_results(agents, 1, stats)
     assert sum(stats.scores.values()) == 2
-
-
-# ---------------------------------------------------------------- kaggle-environments
 
 
 class Struct(dict[str, Any]):

@@ -114,8 +114,6 @@ def test_games_that_it_would_get_wrong_are_refused(train: Callable[..., Any], id
         train(cellgames.make(id), 10)
 
 
-# ---------------------------------------------------------------- PPO in one file
-
 SMALL = ("torus", "hex", "y", "cloth-of-gold", "grid-adaptation", "toroidal-cup")
 SHORT = {"num_envs": 4, "num_steps": 16, "num_epochs": 1, "minibatch_size": 64, "channels": 4, "layers": 1}
 
@@ -159,8 +157,6 @@ def test_one_file_beats_random() -> None:
     agent = one_file_agent(GAME, total_steps=8000, num_envs=32, minibatch_size=256, channels=8)
     assert one_file.score(GAME, agent, "random", 200)["low"] > 0.6
 
-
-# ---------------------------------------------------------------- Optuna
 
 SPACE = ("learning_rate=1e-4..1e-1", "layers=1..2", "ent_coef=0,0.1", "opponents=self|self=0.5,pool=0.5")
 TINY = {"num_envs": 8, "num_steps": 8, "num_epochs": 1, "minibatch_size": 32, "channels": 2, "layers": 1}
@@ -224,9 +220,6 @@ def test_a_search_as_a_script(
             sweep.main()
 
 
-# ---------------------------------------------------------------- TorchRL
-
-
 class Known(nn.Module):
     """Values of the player to act, as the observation itself says."""
 
@@ -252,9 +245,6 @@ def test_advantages_of_a_game_of_three_moves() -> None:
     expected = torch.tensor([first + 0.5 * second + 0.25 * third, -(second + 0.5 * third), third])
     torch.testing.assert_close(batch["advantage"].flatten(), expected)
     torch.testing.assert_close(batch["value_target"][0, 2, 0], torch.tensor(1.0))
-
-
-# ---------------------------------------------------------------- Tianshou
 
 
 def test_two_steps_are_a_move_and_the_answer() -> None:

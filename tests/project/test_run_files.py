@@ -94,9 +94,6 @@ def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, handler)
 
 
-# ---------------------------------------------------------------- the page
-
-
 def named(word: str) -> bool:
     """Return True if the page has the word as code."""
     return f"`{word}`" in PAGE

@@ -51,9 +51,6 @@ def output(words: Sequence[str], *, columns: int = 80, typed: str = "", **variab
     return shown.decode().replace("\r\n", "\n")
 
 
-# ---------------------------------------------------------------- help
-
-
 def test_without_arguments_all_commands_stand_by_purpose(command: Command) -> None:
     shown = command("")
     assert command("--help") == shown
@@ -80,9 +77,6 @@ def test_no_colour_where_it_is_not_wanted_or_rich_is_missing() -> None:
     assert output(["-c", program]) == plain
 
 
-# ---------------------------------------------------------------- tables
-
-
 def test_columns_that_do_not_fit_stand_in_blocks() -> None:
     names = [f"agent-{number}" for number in range(6)]
     rows: list[list[str | int]] = [
@@ -99,9 +93,6 @@ def test_columns_that_do_not_fit_stand_in_blocks() -> None:
     assert [line.split() for line in joined] == [line.split() for line in whole.split("\n")]
 
 
-# ---------------------------------------------------------------- progress
-
-
 def test_long_work_says_that_it_goes_on_and_short_work_nothing() -> None:
     program = (
         "import time\n"
@@ -114,9 +105,6 @@ def test_long_work_says_that_it_goes_on_and_short_work_nothing() -> None:
     assert output(["-c", program.format(after=9)]) == "done\n"
     piped = python("-c", program.format(after=0.1))
     assert (piped.stdout, piped.stderr) == ("done\n", "")
-
-
-# ---------------------------------------------------------------- long work
 
 
 def test_an_export_that_is_stopped_leaves_no_file(
