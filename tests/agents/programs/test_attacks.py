@@ -63,6 +63,24 @@ ATTACKS = {
     "uses the network": ("import socket; socket.create_connection(('127.0.0.1', PORT))", OUTSIDE),
 }
 
+# What a sandbox forbids beyond that; elsewhere it depends on the system and its user.
+SANDBOXED = {
+    "opens a socket of another kind": """import socket
+for kind in (socket.AF_UNIX, socket.AF_PACKET, socket.AF_VSOCK):
+    try:
+        socket.socket(kind, socket.SOCK_STREAM)
+        break
+    except OSError:
+        pass
+else:
+    raise OSError""",
+    "mounts the root anew": "import os; assert os.system('mount -o remount,rw,bind / 2>/dev/null') == 0",
+    "has capabilities": "assert 'CapEff:\\t0000000000000000' not in open('/proc/self/status').read()",
+    "sees other processes": "import os; assert sum(map(str.isdecimal, os.listdir('/proc'))) > 3",
+    "reads keys of the first process": "assert b'OPENAI' in open('/proc/1/environ', 'rb').read()",
+    "finds other runs": "import os; assert os.listdir('run')",
+}
+
 PROGRAM = """
 import json, sys
 def say(**message):
@@ -135,8 +153,9 @@ def outcome_apart(way: str, source: str) -> str:
 @pytest.mark.parametrize(
     ("way", "attack"),
     slow_except(
-        [(way, attack) for way in WAYS for attack in ATTACKS if attack not in APART or way != "in process"],
-        [(way, attack) for way in WAYS for attack in ATTACKS],
+        [(way, one) for way in WAYS for one in ATTACKS if one not in APART or way != "in process"]
+        + [("sandboxed", one) for one in SANDBOXED],
+        [(way, one) for way in WAYS for one in ATTACKS] + [("sandboxed", one) for one in SANDBOXED],
     ),
 )
 def test_an_attack_succeeds_only_where_the_table_says_so(
@@ -149,7 +168,7 @@ def test_an_attack_succeeds_only_where_the_table_says_so(
     monkeypatch.setenv("OPENAI_API_KEY", "sk")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text("{}")
-    source, possible = ATTACKS[attack]
+    source, possible = ATTACKS.get(attack) or (SANDBOXED[attack], NONE)
     if attack in APART:
         assert outcome_apart(way, source) == ("stopped" if way in possible else "lost")
         return

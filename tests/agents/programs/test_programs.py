@@ -6,6 +6,7 @@ import contextlib
 import gc
 import json
 import os
+import re
 import secrets
 import shlex
 import shutil
@@ -26,7 +27,7 @@ from cellgames.agents import load
 from cellgames.agents.agent_specs import wrapped
 from cellgames.agents.identity import identity
 from cellgames.agents.play_loop import Played, play
-from cellgames.agents.programs.process import BotProcess, Limits, ProgramError
+from cellgames.agents.programs.process import BotProcess, Limits, ProgramError, namespaces
 from cellgames.agents.programs.program_agent import ProgramAgent
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import match
@@ -279,7 +280,7 @@ def test_the_check_says_what_is_wrong_and_where(
 
 
 SPY = """
-import contextlib, os, socket, sys
+import contextlib, sys
 from pathlib import Path
 
 class Spy:
@@ -287,25 +288,9 @@ class Spy:
     def start(self, game, players, env_ids):
         pass
     def act(self, observation, action_mask, env_ids, generator):
-        try:
-            Path("written").write_text("by the spy")
-        except OSError as error:
-            print("cannot write:", error.strerror, file=sys.stderr)
-        print("sees", len(list(Path("results").iterdir())), "results", file=sys.stderr)
-        print("sees", len([name for name in os.listdir("/proc") if name.isdecimal()]), "processes", file=sys.stderr)
-        print("key:", os.environ.get("OPENAI_API_KEY"), file=sys.stderr)
-        for kind in (socket.AF_UNIX, socket.AF_PACKET, socket.AF_VSOCK):
-            try:
-                socket.socket(kind, socket.SOCK_STREAM)
-            except OSError as error:
-                print("no socket:", error.strerror, file=sys.stderr)
         with contextlib.suppress(OSError):
-            print("first:", Path("/proc/1/environ").read_bytes(), file=sys.stderr)
-        caps = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff")]
-        print(*caps, os.getsid(0) != os.getsid(1) or os.getsid(0), file=sys.stderr)
-        print("remount:", os.system("mount -o remount,rw,bind / 2>/dev/null") != 0, file=sys.stderr)
-        print("out:", os.listdir("out") if os.path.isdir("out") else [], file=sys.stderr)
-        print("network:", [name for _, name in socket.if_nameindex()], file=sys.stderr)
+            Path("written").write_text("by the spy")
+        print("sees", len(list(Path("results").glob("*"))), "results", file=sys.stderr)
         print("asked about", len(env_ids), file=sys.stderr)
         return action_mask.int().argmax(1)
 """
@@ -321,46 +306,23 @@ def spy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def logged(spy: Path) -> str:
-    (log,) = (spy / "out" / "logs").iterdir()
-    return log.read_text()
-
-
-ROUND_ROBIN = ["round-robin", "torus-v0", "--games", "4", "--no-store", "--no-gif", "--quiet"]
-
-
-def test_an_isolated_agent_is_the_agent_that_it_is_inside(spy: Path) -> None:
-    """It is asked about all games at once."""
-    for out, option in (("plain", ["--in-process"]), ("out", [])):
-        assert main([*ROUND_ROBIN, "--size", "3", "--out", out, "--agents", "spybot:Spy", "random", *option]) == 0
-    plain, apart = (json.loads((spy / name / "run.json").read_text()) for name in ("plain", "out"))
-    assert plain["identities"] == apart["identities"]
-    assert plain["agents"] == apart["agents"] == ["random", "spybot:Spy"]
-    assert (spy / "plain/games.jsonl").read_bytes() == (spy / "out/games.jsonl").read_bytes()
-    assert (spy / "written").exists()
-    assert "sees 1 results" in logged(spy)
-    assert max(int(line.split()[-1]) for line in logged(spy).splitlines() if line.startswith("asked")) > 1
-
-
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is missing")
-def test_a_sandboxed_agent_can_only_play(spy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-agent")
-    if subprocess.run(["bwrap", "--ro-bind", "/", "/", "--unshare-net", "true"], check=False).returncode:
-        pytest.skip("bubblewrap cannot make a sandbox on this machine")
-    shutil.rmtree("results")
-    assert main([*ROUND_ROBIN, "--size", "2", "--out", "out", "--agents", "spybot:Spy", "random", "--sandbox"]) == 0
-    said = logged(spy)
-    assert "cannot write: Read-only file system" in said
-    assert "sees 0 results" in said
-    assert "network: ['lo']" in said
-    assert "key: None" in said
-    assert said.count("no socket: Operation not permitted") == 3 * said.count("key: None")
-    assert "sk-of-another-agent" not in said
-    assert "CapEff:\t0000000000000000" in said
-    assert "remount: True" in said
-    assert {line for line in said.splitlines() if line.startswith("out:")} == {"out: []"}
-    assert int(said.partition("sees 0 results\nsees ")[2].split()[0]) <= 3
-    assert not (spy / "written").exists()
+def test_an_isolated_agent_is_the_agent_that_it_is_inside_and_a_sandboxed_one_sees_less(spy: Path) -> None:
+    """They are asked about all games at once."""
+    words = ["round-robin", "torus-v0", "--size", "3", "--games", "4", "--no-store", "--no-gif", "--quiet"]
+    ways = {"plain": "--in-process", "apart": "", "box": "--sandbox"}
+    for out, option in list(ways.items())[: 3 if shutil.which("bwrap") and namespaces() else 2]:
+        (spy / "written").unlink(missing_ok=True)
+        assert main([*words, "--out", out, "--agents", "spybot:Spy", "random", *option.split()]) == 0
+        assert (spy / "written").exists() == (out != "box")
+        settings, plain = (json.loads((spy / name / "run.json").read_text()) for name in (out, "plain"))
+        assert settings["identities"] == plain["identities"]
+        assert settings["agents"] == plain["agents"] == ["random", "spybot:Spy"]
+        assert (spy / out / "games.jsonl").read_bytes() == (spy / "plain" / "games.jsonl").read_bytes()
+        if out != "plain":
+            (log,) = (spy / out / "logs").iterdir()
+            said = log.read_text()
+            assert f"sees {int(out == 'apart')} results" in said
+            assert max(map(int, re.findall(r"^asked about (\d+)$", said, re.MULTILINE))) > 1
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is missing")
