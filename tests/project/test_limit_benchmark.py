@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from benchmarks.limit import __main__ as limit
 from benchmarks.limit import measuring, programs
@@ -64,18 +61,3 @@ def test_figures_are_work_by_the_busiest_thread(monkeypatch: pytest.MonkeyPatch)
     two = measuring.measure(Clocks(monkeypatch, 2).row(), 2, rounds=1, seconds=5.0)
     assert two.ours == pytest.approx(10 / 0.6)
     assert two.idle == pytest.approx(1 / 2)
-
-
-def test_the_page_says_which_bars_are_met(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(limit, "programs", lambda: None)
-    monkeypatch.setattr(limit, "compiler_version", lambda: "a compiler")
-    monkeypatch.setattr(limit, "usable_cores", lambda: 2)
-    monkeypatch.setitem(limit.ROWS, "life", lambda: Clocks(monkeypatch, 1).row())
-    page = tmp_path / "limit.md"
-    assert limit.main(["--rows", "life", "--rounds", "1", "--out", str(page)]) == 0
-    (row,) = json.loads(page.with_suffix(".json").read_text())["rows"]
-    assert row["met"] == {"share": False, "target": True, "two threads": False}
-    assert "| work | units | 33.3 | 100 | 0.33 | 0.6 | no | 30 | yes |" in page.read_text()
-    assert "missed: share, two threads" in capsys.readouterr().out

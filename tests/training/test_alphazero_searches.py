@@ -9,13 +9,13 @@ import pytest
 import torch
 from every_game import generator
 from training_runs import SMALL
+from twins import twin
 
 import cellgames
 from cellgames.agents.networks.networks import make_network
 from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows
 from cellgames.agents.simultaneous.joint_agent import improver_of
 from cellgames.envs.core import Game, seeds
-from cellgames.envs.grid_adaptation.state import GridState
 from cellgames.training import train
 from cellgames.training.alphazero.alphazero import AlphaZeroLearner
 from cellgames.training.arguments import AlphaZeroArguments
@@ -109,14 +109,7 @@ def test_what_a_seat_does_not_see_changes_neither_its_policy_nor_its_action() ->
     for _ in range(2):
         bits = torch.randint(1 << 31, (6, GRID.info.num_players, 7), generator=random)
         state = GRID.step(state, GRID.random_actions(state, bits))
-    others = torch.arange(GRID.info.num_players) != 1
-    assert isinstance(state, GridState)
-    changed = state.replace(
-        seed=seeds(9, 6),
-        sequence=torch.where(others, state.sequence ^ 5, state.sequence),
-        garnets=torch.where(others, state.garnets + 3, state.garnets),
-        scores=torch.where(others, state.scores + 7, state.scores),
-    )
+    changed = twin(GRID, state, 1)
     one, other = (searched(GRID, games, improver(GRID), shown=False) for games in (state, changed))
     own = torch.arange(6) * GRID.info.num_players + 1
     assert one.actions is not None

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from refusals import refused
@@ -18,7 +17,7 @@ from training_runs import content, tiny
 from cellgames.cli.main import main
 from cellgames.runs.comparing import different_files
 from cellgames.training import RunError, train
-from cellgames.training.runs.checkpoints import ARGUMENTS, CHECKPOINT, FORMAT
+from cellgames.training.runs.checkpoints import ARGUMENTS, CHECKPOINT
 
 
 def changed(folder: Path, change: Any) -> None:
@@ -78,12 +77,6 @@ def test_a_damaged_learner_is_refused_in_one_line(damage: Any, whole: Path, tmp_
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return train(tiny(total_steps=240), tmp_path_factory.mktemp("whole") / "run").out
-
-
-def test_code_in_a_checkpoint_is_not_run(started: Path) -> None:
-    torch.save({"format": FORMAT, "learner": np.random.default_rng}, started / CHECKPOINT)
-    with pytest.raises(RunError, match=r"checkpoint.pt cannot be read"):
-        train(tiny(total_steps=1), started)
 
 
 @pytest.mark.parametrize(

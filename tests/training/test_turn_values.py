@@ -47,11 +47,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return train(tiny(), tmp_path_factory.mktemp("whole"))
 
 
-def test_a_run_learns_what_positions_lead_to(whole: Finished) -> None:
-    assert whole.history[-1]["steps"] >= 130
-    assert all(0 <= line["second_player"] <= 1 for line in whole.history[1:])
-
-
 def learner_of(folder: Path, **changes: Any) -> TurnLearner:
     with torch.random.fork_rng():
         torch.manual_seed(0)

@@ -264,16 +264,6 @@ def test_results_count_for_the_colours_that_the_players_have_at_the_end() -> Non
         ("(;GM[11]SZ[5];B[c3];W[c4])", "the game goes on"),
         ("(;GM[11]SZ[5];B[c3];B[c4])", "white's turn"),
         ("(;GM[2049]SZ[99])", "size"),
-    ],
-)
-def test_bad_sgf_of_hex_and_y_is_explained(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        sgf_to_records(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
         ("", "expected an SGF file"),
         ("(;GM[2048]SZ[3]", "whole games"),
         ("(;FF[4]GM[1]SZ[19];B[aa])", r"GM\[11\] \(Hex\), GM\[2048\] \(Torus\), .*got GM\[1\]"),

@@ -210,12 +210,13 @@ def test_what_is_saved_goes_on_as_if_nothing_had_happened(game: Game, tmp_path: 
 
 def test_what_was_saved_by_another_vector_is_refused() -> None:
     saved = SeatVector(TORUS, 3, [UNIFORM, Habit()], seed=1, weights=[0, 1]).state_dict()
-    for game, num_envs, message in (
+    others: tuple[tuple[Any, int, str], ...] = (
         (TORUS, 4, "expected TorusState in 4 envs, got TorusState in 3"),
         (Race(), 3, "expected RaceState in 3 envs, got TorusState in 3"),
         (cellgames.make("torus-v0", size=3), 3, "the saved games have other parameters than Torus"),
         (TORUS, 3, "the saved games know 2 opponents, here are 1"),
-    ):
+    )
+    for game, num_envs, message in others:
         with pytest.raises(ValueError, match=message):
             SeatVector(game, num_envs).load_state_dict(saved)
 
@@ -275,6 +276,9 @@ def test_an_illegal_action_raises_or_loses_the_game() -> None:
     assert later.rewards[1] == 0
 
 
+NOBODY: tuple[Any, ...] = ({}, 7, [None, 7])
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -282,7 +286,7 @@ def test_an_illegal_action_raises_or_loses_the_game() -> None:
             ({"seat": seat}, "a seat from 0 to 1, one of black, white, or 'random'; got")
             for seat in (2, -1, "blue", 1.0)
         ),
-        *(({"opponents": wrong}, "an agent, its name such as 'greedy'") for wrong in ({}, 7, [None, 7])),
+        *(({"opponents": wrong}, "an agent, its name such as 'greedy'") for wrong in NOBODY),
         ({"opponents": []}, r"at least one opponent, got \[\]"),
         *(
             ({"opponents": [None, None], "weights": weights}, "2 weights, one for each opponent, none negative")

@@ -68,17 +68,6 @@ def test_games_of_all_kinds_are_the_same(
             assert same(result, expected)
 
 
-@pytest.mark.parametrize("tolerance", [1.7e-5, 0.9])
-def test_the_end_is_the_same_with_any_tolerance(tolerance: float) -> None:
-    """Large ones compare averages, whose last bits depend on the order of their sums."""
-    native_library()
-    board = random_boards(30, 16, 16)
-    with without_native():
-        expected = run(board, 2, max_generations=1000, tolerance=tolerance)
-    assert same(run(board, 2, max_generations=1000, tolerance=tolerance), expected)
-    assert (expected.generations < 1000).any()
-
-
 @pytest.mark.parametrize("most", range(3))
 def test_each_instruction_set_gives_the_same(most: int) -> None:
     """Also those that this processor does not choose by itself."""
