@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         play as play,
         random_openings as random_openings,
     )
-    from .policy import PolicyAgent as PolicyAgent
+    from .base import PolicyAgent as PolicyAgent
     from .programs.program_agent import ProgramAgent as ProgramAgent
     from .selection import select as select
     from .views import View as View, ViewAgent as ViewAgent

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cellgames.agents.identity import identities
+from cellgames.agents.loading import identities
 from cellgames.arena.records.checksums import plain
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError, shown

@@ -22,8 +22,7 @@ from typing_extensions import override
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_specs import Agents, by_name
 from cellgames.agents.base import AnyAgent, PolicyLog, acting, takes_states
-from cellgames.agents.identity import identities
-from cellgames.agents.loading import load
+from cellgames.agents.loading import identities, load
 from cellgames.agents.play_loop import random_openings
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, traces_of

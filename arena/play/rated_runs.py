@@ -29,8 +29,8 @@ from typing import Any
 
 from cellgames.agents.agent_specs import Agents, by_name
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.identity import identities
 from cellgames.agents.language_models.calls import costs
+from cellgames.agents.loading import identities
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Pairing, Record
 from cellgames.arena.records.replays import animate
@@ -259,7 +259,7 @@ def settings_of(
 ) -> dict[str, Any]:
     """Return the content of run.json of a run that is over: all that the games depend on.
 
-    The order in which agents are given does not matter. An agent whose identity has changed since (`agents.identity`)
+    The order in which agents are given does not matter. An agent whose identity has changed since (`agents.loading`)
     makes another run. Specs of agents that have another name may change, since identities say who plays.
 
     Args:

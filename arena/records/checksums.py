@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from cellgames.agents.identity import digest
+from cellgames.agents.loading import digest
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 

@@ -3,7 +3,7 @@
 Games are kept apart by game and parameters. Within them every pair of agents counts, from all runs, so what is in one
 table may come from many days. Three things make that sound:
 
-- An agent whose name has had several identities (`agents.identity`) is several agents, `name@1a2b3c`.
+- An agent whose name has had several identities (`agents.loading`) is several agents, `name@1a2b3c`.
 - Games from one start (seed, position, forced moves) are resampled together, in whatever run they were played; two
   runs that number their openings alike do not share them.
 - Ratings have one zero: the anchor. Tables of two days compare where they have the same anchor, and as well as games

@@ -16,8 +16,7 @@ from typing_extensions import override
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_specs import split_name
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.identity import identities
-from cellgames.agents.loading import load
+from cellgames.agents.loading import identities, load
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import counter, generator, lengths, openings, records_of
 from cellgames.arena.play.match_options import MatchOptions

@@ -101,7 +101,7 @@ class Umpire(Protocol):
     """The protocol of umpires, which play the games of a season.
 
     `chunk` is about how many games are played at the same time, saved together, and lost together by a kill. An umpire
-    may have `identities` of agents by name (`agents.identity`), by which its games are games of agents, which the store
+    may have `identities` of agents by name (`agents.loading`), by which its games are games of agents, which the store
     takes. It is pickled for workers.
     """
 

@@ -22,8 +22,7 @@ from typing import Any
 
 import cellgames
 from benchmarks.pages import parser_of, typed_command, write_page
-from cellgames.agents.identity import identity
-from cellgames.agents.loading import load
+from cellgames.agents.loading import identity, load
 from cellgames.agents.networks.agent_files import SEARCH_WEIGHTS
 from cellgames.agents.networks.saved import read_about, shipped
 from cellgames.arena.play import evaluation

@@ -19,7 +19,7 @@ import numpy as np
 
 import cellgames
 from benchmarks.pages import parser_of, typed_command, write_page
-from cellgames.agents.identity import digest, is_program
+from cellgames.agents.loading import digest, is_program
 from cellgames.arena.ladder.climb import climb
 from cellgames.arena.ladder.rungs import FOLDER, RATINGS
 from cellgames.arena.play.match import match

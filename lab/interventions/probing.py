@@ -21,8 +21,7 @@ from torch import Tensor, nn
 
 from cellgames.agents.connection import greedy as connection_distance
 from cellgames.agents.connection.greedy import CLOSED
-from cellgames.agents.networks.blocks import Trunk, pooled
-from cellgames.agents.networks.convolutions import convolve
+from cellgames.agents.networks.blocks import Trunk, convolve, pooled
 from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.torus import greedy as torus_distance
 from cellgames.arena.records.record_lines import Record

@@ -38,8 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from cellgames.agents.identity import identities
-from cellgames.agents.loading import load
+from cellgames.agents.loading import identities, load
 from cellgames.agents.networks.agent_files import MIXTURE_FILE, WEIGHTS_FILE
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import AnyStore

@@ -43,7 +43,7 @@ class Mixture:
         parameters: parameters of the game.
         names: names of members.
         specs: specs of members; paths are relative to the file's folder.
-        identities: identities of members, as `agents.identity` tells them.
+        identities: identities of members, as `agents.loading` tells them.
         tables: members by seat, one for all seats or one for each.
         weights: weights of the tables; their sum is 1.
     """

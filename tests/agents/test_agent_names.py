@@ -12,7 +12,7 @@ from refusals import refused
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.agent_specs import MOST_NAME, by_name, matched, split_name
-from cellgames.agents.identity import identities, identity
+from cellgames.agents.loading import identities, identity
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.rated_runs import round_robin
 from cellgames.arena.records.store.store import Store

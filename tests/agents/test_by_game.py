@@ -16,7 +16,7 @@ import cellgames
 from cellgames.agents import BaseAgent, load, select
 from cellgames.agents.agent_specs import by_game, wrapped
 from cellgames.agents.base import acting, takes_states
-from cellgames.agents.identity import identity
+from cellgames.agents.loading import identity
 from cellgames.agents.playouts import RandomAgent
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.registry import REGISTRY

@@ -10,7 +10,7 @@ from native_code import native_library, threads
 from torch import Tensor
 from torch.nn import functional
 
-from cellgames.agents.networks import convolutions
+from cellgames.agents.networks import blocks as convolutions
 from cellgames.agents.networks.blocks import Trunk
 from cellgames.agents.networks.networks import Size
 from cellgames.envs.native import without_native

@@ -20,8 +20,14 @@ from cellgames.agents.base import PartialAnswerError
 from cellgames.agents.language_models import calls as kept
 from cellgames.agents.language_models import chat_server
 from cellgames.agents.language_models.calls import SPENDING
-from cellgames.agents.language_models.language_model_agent import LanguageModelAgent, ModelOptions
-from cellgames.agents.language_models.prompts import MoveError, question, read_answer, rules_text
+from cellgames.agents.language_models.language_model_agent import (
+    LanguageModelAgent,
+    ModelOptions,
+    MoveError,
+    question,
+    read_answer,
+    rules_text,
+)
 from cellgames.agents.views import View, Views
 from cellgames.cli.main import main
 from cellgames.envs.core import Game

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 import cellgames
 from cellgames.agents import SB3Agent, load
-from cellgames.agents.identity import digest, identity
+from cellgames.agents.loading import digest, identity
 from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
 from cellgames.envs import seeds

@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from cellgames.agents.agent_specs import file_of
-from cellgames.agents.identity import identity
-from cellgames.agents.loading import load
+from cellgames.agents.loading import identity, load
 from cellgames.agents.networks.agent_files import to_text
 from cellgames.agents.play_loop import play
 from cellgames.agents.toroidal_cup.champion import CHAMPIONS, ToroidalCupChampion, read_champion

@@ -19,8 +19,7 @@ from training_runs import block_extras
 
 import cellgames
 from cellgames.agents.agent_specs import AGENTS
-from cellgames.agents.identity import identity
-from cellgames.agents.loading import load
+from cellgames.agents.loading import identity, load
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.play_loop import play
 from cellgames.arena.stats.comparisons import PairResult

@@ -42,7 +42,7 @@ LAYERS = """
     agents.programs | agents.language_models
     agents.agent_specs
     agents.loading
-    agents.identity | agents.agent_opponent | agents.mixed
+    agents.agent_opponent | agents.mixed
     training
     training.selfplay
     training.ppo

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cellgames.agents.language_models.prompts import question
+from cellgames.agents.language_models.language_model_agent import question
 from cellgames.agents.programs import protocol
 from cellgames.agents.views import View, Views
 from cellgames.envs.core import Game, State

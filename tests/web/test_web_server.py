@@ -27,8 +27,7 @@ from web_server import served
 
 import cellgames
 from cellgames.agents.base import BaseAgent
-from cellgames.agents.identity import identity
-from cellgames.agents.loading import load
+from cellgames.agents.loading import identity, load
 from cellgames.agents.networks.agent_files import WEIGHTS
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.time_control import TimeControl

@@ -6,7 +6,7 @@
             print(line.game, line.parameters, line.games)
 
 A game counts once, however often it is added: it is known by the text of its record and by the identities of its
-agents (`agents.identity`). All that the store holds is also in files: those of runs, and `played/games.jsonl` beside
+agents (`agents.loading`). All that the store holds is also in files: those of runs, and `played/games.jsonl` beside
 the store for games that no run has a file of. So it can be deleted and made anew (`cellgames leaderboard --add
 results`), and the integrity of games is that of the files (`checksums`).
 
@@ -32,7 +32,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from cellgames.agents.identity import is_program
+from cellgames.agents.loading import is_program
 from cellgames.arena.records.record_lines import RECORDS, Record, Result, append, forfeit_of
 from cellgames.arena.records.variations import merged
 from cellgames.utils.errors import InputError
@@ -223,7 +223,7 @@ class Store:
         Args:
             records: In any order.
             source: Kind and place, see `Source`.
-            identities: Identities of agents by name (`agents.identity.identities`). Of those left out, the package's
+            identities: Identities of agents by name (`agents.loading.identities`). Of those left out, the package's
                 own programs have the version that the record names, others are not known. A game that is there without
                 identities gets those that become known.
 

@@ -25,7 +25,7 @@ from slow import slow_except
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.agent_specs import wrapped
-from cellgames.agents.identity import identity
+from cellgames.agents.loading import identity
 from cellgames.agents.play_loop import Played, play
 from cellgames.agents.programs.process import BotProcess, Limits, ProgramError, namespaces
 from cellgames.agents.programs.program_agent import ProgramAgent

@@ -14,8 +14,7 @@ from refusals import refused
 from run_kinds import LADDER
 
 import cellgames
-from cellgames.agents.identity import identities
-from cellgames.agents.loading import load
+from cellgames.agents.loading import identities, load
 from cellgames.arena.ladder.climb import climb, points
 from cellgames.arena.ladder.mistakes import THREAT, WIN, mistakes
 from cellgames.arena.ladder.rungs import FOLDER, Ladder

@@ -25,7 +25,7 @@ from store_games import CHUNK, chunk, game
 
 import cellgames
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.identity import digest, identities, identity
+from cellgames.agents.loading import digest, identities, identity
 from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.play.evaluation import play_evaluation
 from cellgames.arena.play.match import match

@@ -22,7 +22,7 @@ from slow import slow_except
 
 import cellgames
 from cellgames.agents.agent_specs import by_name
-from cellgames.agents.identity import identities
+from cellgames.agents.loading import identities
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.playouts import RandomAgent

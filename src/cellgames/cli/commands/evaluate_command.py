@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_specs import by_name
-from cellgames.agents.identity import identities
-from cellgames.agents.loading import default_opponents
+from cellgames.agents.loading import default_opponents, identities
 from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.records.record_lines import FORFEIT_LOG, log_forfeits, traces_of
 from cellgames.arena.records.store.store import feeding

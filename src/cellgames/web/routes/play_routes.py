@@ -265,7 +265,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.post("/api/play/{id}/store")
     def keep_game(id: str, nothing: Nothing) -> dict[str, Any]:
         """Add the finished game to the store, unless moves were taken back in it."""
-        from cellgames.agents.identity import identities
+        from cellgames.agents.loading import identities
 
         session = sessions.get(id)
         record = session.record()
