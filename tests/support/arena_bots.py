@@ -10,6 +10,16 @@ from torch import Tensor
 from cellgames.agents.base import BaseAgent
 
 
+class Fragile(BaseAgent):
+    """An agent that takes the first legal cell as White, and as Black fails at its first move."""
+
+    def __init__(self) -> None:
+        super().__init__("fragile")
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.where(observation[:, -1].any((1, 2)), -1, action_mask.int().argmax(1))
+
+
 class First(BaseAgent):
     """Always the first legal action."""
 

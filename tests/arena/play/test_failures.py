@@ -8,12 +8,12 @@ from typing import Literal
 
 import pytest
 import torch
+from arena_bots import Fragile
 from refusals import refused
 from torch import Tensor
 from typing_extensions import override
 
 from cellgames import make
-from cellgames.agents.base import BaseAgent
 from cellgames.arena import RoundRobinOptions, round_robin
 from cellgames.arena.records.record_lines import Forfeit
 from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes
@@ -21,27 +21,6 @@ from cellgames.arena.stats.tables import Forfeits
 from cellgames.cli.main import main
 
 GAME = make("torus-v0", size=3)
-
-BOT = """
-from cellgames.agents.base import BaseAgent
-
-
-class Fragile(BaseAgent):
-    def act(self, observation, action_mask, env_ids, generator):
-        if observation[:, -1].any():
-            raise ValueError("not as Black")
-        return action_mask.int().argmax(1)
-"""
-
-
-class Fragile(BaseAgent):
-    """An agent that takes the first legal cell as White, and as Black fails at its first move."""
-
-    def __init__(self) -> None:
-        super().__init__("fragile")
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.where(observation[:, -1].any((1, 2)), -1, action_mask.int().argmax(1))
 
 
 class Broken(Fragile):
@@ -106,13 +85,12 @@ def test_only_games_that_somebody_played_are_rated(tmp_path: Path) -> None:
 def test_an_evaluation_leaves_them_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "bot.py").write_text(BOT, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    words = ["evaluate", "torus-v0", "--size", "3", "--agents", "random", "x=bot:Fragile", "--games", "8"]
+    words = ["evaluate", "torus-v0", "--size", "3", "--agents", "random", "x=arena_bots:Fragile", "--games", "8"]
     found = {}
     for forfeits in ("loss", "void"):
         assert main([*words, "--in-process", "--no-store", "--out", forfeits, "--forfeits", forfeits, "--quiet"]) == 0
-        assert "x failed in 4 of its 8 games (4 crashes)" in capsys.readouterr().out
+        assert "x failed in 4 of its 8 games (4 invalid answers)" in capsys.readouterr().out
         found[forfeits] = json.loads(Path(forfeits, "evaluation.json").read_text(encoding="utf-8"))["rows"][0]
     assert found["loss"]["wins"] == found["void"]["wins"] + 4
     assert found["loss"]["losses"] == found["void"]["losses"]

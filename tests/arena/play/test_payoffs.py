@@ -5,22 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from slow import slow_except
+from store_games import game
 
-from cellgames.arena.records.record_lines import Forfeit, Outcome, Pairing, Record, Result
+from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.report.payoff_sections import payoff_section
-from cellgames.arena.report.run_report import REPORT_FILES, run_report
 from cellgames.arena.stats.comparisons import PairResult
 from cellgames.arena.stats.equilibrium import equilibrium
 from cellgames.arena.stats.payoffs import Payoffs, cycles, nash, payoffs, payoffs_of
-from cellgames.arena.stats.tables import make_tables
-from cellgames.utils.report.files import write_report
 
 pytest.importorskip("scipy", reason="Nash averaging needs SciPy: pip install 'cellgames[research]'")
 
@@ -30,20 +27,16 @@ RING = np.array([[0.0, 0.5, -0.5], [-0.5, 0.0, 0.5], [0.5, -0.5, 0.0]])
 
 
 def record(
-    agents: tuple[str, ...], outcome: tuple[Outcome, ...], *, opening: int = 0, seed: int = 0, **result: Any
+    agents: tuple[str, ...],
+    outcome: tuple[Outcome, ...],
+    *,
+    opening: int = 0,
+    seed: int = 0,
+    forfeit: Forfeit | None = None,
+    scores: tuple[float, ...] = (),
 ) -> Record:
-    scores = result.pop("scores", tuple(float(o == "win") for o in outcome))
-    return Record(
-        game="torus-v0",
-        version="1",
-        parameters={},
-        seed=seed,
-        agents=agents,
-        opening=0,
-        moves=(),
-        result=Result(outcome, scores, 5, False, **result),
-        pairing=Pairing("a match", opening, tuple(range(len(agents)))),
-    )
+    made = game(2 * opening, agents, outcome, seed=seed, scores=scores)
+    return replace(made, result=replace(made.result, forfeit=forfeit))
 
 
 def games(
@@ -315,21 +308,3 @@ def test_a_ring_of_four_without_a_shorter_one() -> None:
     assert [ring.agents for ring in cycles(known(score))] == [("a", "b", "c", "d")]
     assert cycles(known(score), longest=3) == ()
     assert cycles(known(score, width=0.4)) == ()  # not certain
-
-
-@pytest.mark.usefixtures("plots")
-def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    ends = games(0.5 + 0.9 * RING, 30, np.random.default_rng(0), ("rock", "scissors", "paper"))
-    records = []
-    for number, (a, b, opening, outcome) in enumerate(ends):  # seats are swapped in every other game
-        won: tuple[Outcome, Outcome] = ("win", "loss") if outcome == "first" else ("loss", "win")
-        agents, ended = ((a, b), won) if number % 2 else ((b, a), won[::-1])
-        records.append(record(agents, ended, opening=opening))
-    run = {"game": "torus-v0", "parameters": {}, "games_per_pair": 60, "opening_plies": 2, "seed": 0, "version": "1"}
-    tables = make_tables(records, resamples=20)
-    files = write_report(tmp_path, run_report(tables, run, ("black", "white")))
-    assert [file.name for file in files] == [name for name in REPORT_FILES if name != "order.csv"]
-    page = (tmp_path / "report.md").read_text()
-    assert "## Nash averaging and cycles" in page
-    assert "paper beats rock" in page

@@ -134,17 +134,12 @@ def test_replay_checks_all_games_and_shows_one(
     assert main(["replay", file, "--record", "3", "--show"]) == 0
     out = capsys.readouterr().out
     line = lines_of(whole.out)[2]
-    title = f"{PATTERNS[line['pattern']].title}, day 1, game 3"
-    assert out.startswith(f"{title}: generation 0\n")
     start, end, said = out.split("\n\n")
-    assert end.startswith(f"{title}: cut off at generation 40\n")
+    assert start.startswith(f"{PATTERNS[line['pattern']].title}, day 1, game 3: generation 0\n")
     assert said == f"The game was {same}\n"
-    for number, (team, score, cells) in enumerate(
-        zip(line["season"]["teams"], line["scores"], start_of(line), strict=True), 1
-    ):
-        verb = "wins" if line["winner"] == number else "loses" if line["winner"] else "draw"
-        assert re.search(rf"^{number} {team}: {score} cells, [0-9.]+ %, {verb}$", end, re.MULTILINE)
-        assert re.search(rf"^{number} {team}: {len(cells)} cells, [0-9.]+ %$", start, re.MULTILINE)
+    for shown, scores in ((start, map(len, start_of(line))), (end, line["scores"])):
+        for number, (team, score) in enumerate(zip(line["season"]["teams"], scores, strict=True), 1):
+            assert f"\n{number} {team}: {score} cells, " in shown
 
 
 def test_replay_makes_an_animation_of_life_from_any_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import learner_play
 import pytest
 import torch
 from every_game import GAMES, every_game, generator
@@ -21,21 +22,10 @@ from cellgames.envs.native import without_native
 
 
 def nth_legal(game: Game, legal: Tensor, turn: int) -> Tensor:
-    """A legal action of every env as a function of its number and the turn; plain Python, any game."""
-    seats = legal.view(len(legal), -1, game.info.num_actions).tolist()
-    rows = []
-    for env_id, players in enumerate(seats):
-        row = []
-        for seat, mask in enumerate(players):
-            start = 0
-            for choices in game.info.action_nvec:
-                can = [j for j in range(choices) if mask[start + j]]
-                row.append(can[(31 * turn + 17 * env_id + 7 * seat) % len(can)])
-                start += choices
-        rows.append(row)
-    shape = [len(legal), *([game.info.num_players] if game.info.simultaneous else [])]
-    shape += [len(game.info.action_nvec)] if len(game.info.action_nvec) > 1 else []
-    return torch.tensor(rows).view(shape)
+    """A legal action of every env as a function of its number and the turn."""
+    masks = legal.reshape(-1, legal.shape[-1])
+    rows = [learner_play.nth_legal(game, mask, 31 * turn + 17 * number) for number, mask in enumerate(masks)]
+    return torch.stack(rows).view(len(legal), *game.info.action_shape)
 
 
 @every_game
