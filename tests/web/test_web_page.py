@@ -215,6 +215,12 @@ def test_words_are_said_and_heard_in_grid_adaptation_with_talk(chromium: Any, si
         assert not complaints
 
 
+def apart(one: Any, other: Any) -> bool:
+    """Return True if two boxes on the page do not overlap."""
+    sides = (("x", "width"), ("y", "height"))
+    return any(a[at] + a[size] <= b[at] for a, b in ((one, other), (other, one)) for at, size in sides)
+
+
 def test_a_record_is_watched_and_scrubbed_and_hostile_names_are_only_text(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/watch")
@@ -233,6 +239,12 @@ def test_a_record_is_watched_and_scrubbed_and_hostile_names_are_only_text(chromi
         expect(p.locator(".cg-viewer")).to_contain_text(re.compile("win", re.IGNORECASE))
         slider.fill("0")
         assert slider.input_value() == "0"
+        p.evaluate("() => Cellgames.app.notice('A notice of some length, which stays for a while on every page.')")
+        note, controls = p.locator(".notice").bounding_box(), slider.locator("xpath=..").bounding_box()
+        assert apart(note, controls), "a notice covers the controls of a film"
+        p.goto(f"{site}/#/watch")
+        expect(p.locator(".notice")).to_have_count(0)  # it ends with the view that it speaks of
+        p.go_back()
         assert p.locator("main img").count() == 0
         assert p.title() != "owned"
         with p.expect_download() as download:
