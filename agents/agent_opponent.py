@@ -43,8 +43,7 @@ def as_opponent(agent: AnyAgent | str, game: Game | None = None) -> AgentOpponen
     Raises:
         ValueError: as `load` says, or the agent cannot play the game.
     """
-    if isinstance(agent, str):
-        return AgentOpponent(load(agent, game))
+    found = load(agent, game) if isinstance(agent, str) else agent
     if game is not None:
-        takes_states(agent, game)
-    return AgentOpponent(agent)
+        takes_states(found, game)
+    return AgentOpponent(found)

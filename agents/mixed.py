@@ -15,8 +15,6 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core import Game
-from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 from cellgames.utils.errors import InputError, shown
 
 from .base import AnyAgent, BaseAgent, ByGame, acting, is_memoryless, takes_states
@@ -34,11 +32,11 @@ def mixed(text: str) -> ByGame:
 
 def _make(share: float, spec: str, game: Game) -> AnyAgent:
     agent = acting(load(spec, game), game)
-    if (own := plugin_of(game).agents.get("mixed")) is not None:
-        made: AnyAgent = resolve(own)(share, agent)
-        return made
     if has_compound_turns(game):
-        raise InputError(f"mixed:{share:g}:{spec}", "a game whose turns are single actions", game.id)
+        if not hasattr(agent, "random_share"):
+            raise InputError("mixed:SHARE:AGENT", "an agent that decides on whole turns", type(agent).__name__)
+        agent.random_share = 1 - (1 - share) * (1 - agent.random_share)
+        return agent
     if takes_states(agent, game):
         return MixedSearcher(share, agent, parts=not game.info.simultaneous)
     if not hasattr(agent, "act"):

@@ -1,27 +1,31 @@
-"""`mcts:N` and `gumbel:N` in Cloth of Gold: tree searches whose moves are whole turns.
+"""`mcts:N` and `gumbel:N` in Cloth of Gold, from which AlphaZero learns: tree searches whose moves are whole turns.
 
 The searched game is the same, but its actions are a few turns that are drawn and ranked, so that each position has few
 (sampled actions: Hubert et al., "Learning and planning in complex action spaces", ICML 2021).
 
-Letters: `B` games, `L` games to move in, `X` positions, `C` turns to choose from, `K` the most units of a turn.
+Letters: `B` games, `L` games to move in, `X` positions or rows to learn from, `C` turns to choose from, `K` the most
+units of a turn.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import torch
 from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds, must_start
+from cellgames.agents.networks.networks import Network
 from cellgames.agents.networks.saved import search_network
 from cellgames.agents.search.gumbel import GumbelSearch
+from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows, unlike_results
 from cellgames.agents.search.tree_search import Evaluation, Search, SearchResult
 from cellgames.agents.search.uct import UCTSearch
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
@@ -29,9 +33,9 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.cloth_of_gold_wild.state import WildState
 from cellgames.envs.core import Game, chance
-from cellgames.envs.core.info import GameInfo
+from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.registry import make
-from cellgames.utils.errors import check_at_least
+from cellgames.utils.errors import InputError, check_at_least, shown
 
 from .greedy import proposals
 from .network import CANDIDATES, ClothEvaluator, ClothValues
@@ -268,3 +272,131 @@ class TurnGumbel(TurnSearch):
     def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> Root:
         plans, worth, self._after = self._ranking.evaluate(state, generator)
         return game.offering(state, plans, WEIGHT * worth), worth
+
+
+_TURNS_A_CANDIDATE = 4  # turns that are drawn for each candidate
+_ENDED = 2  # numbers that say what came of a turn: 1 if the game has ended, and the result
+
+
+class TurnImprover(Improver):
+    """A search over whole turns, when one begins; its units are then placed one after the other.
+
+    The network evaluates positions after turns, so it learns from these: a softmax of their values is to be like the
+    policy of the search, and the value of the one that was played is to be like what came of it.
+    """
+
+    kind: ClassVar[str] = ClothValues.kind
+
+    def __init__(self, game: Game, network: Network, effort: Effort) -> None:
+        super().__init__(game, network, effort)
+        assert isinstance(game, ClothOfGold)  # whose plugin names this class
+        assert isinstance(network, ClothValues)  # of that kind
+        self.candidates = min(effort.considered, CHOICES)
+        self._turns = _Turns(network, effort, self.candidates)
+
+    @property
+    @override
+    def inputs(self) -> Space:
+        boards, numbers = self._turns.shapes(self.game)
+        return Space((self.candidates, boards.numel() + numbers.numel() + _ENDED), torch.int64, -(2**63), 2**63 - 1)
+
+    @property
+    @override
+    def choices(self) -> int:
+        return 0  # every candidate is legal
+
+    @override
+    @classmethod
+    def obstacles(cls, game: Game) -> list[str]:
+        return unlike_results(game)
+
+    @override
+    def start(self, seats: Tensor, env_ids: Tensor) -> None:
+        self._turns.start(self.game, seats, env_ids)
+
+    @override
+    @torch.no_grad()
+    def improve(self, rows: Rows, generator: torch.Generator) -> Improved:
+        assert isinstance(rows.state, ClothState)  # information is perfect
+        begins = self._turns.begins(rows.env_ids)
+        action = self._turns.act_on_state(rows.state, rows.env_ids, generator)
+        policy = torch.zeros((len(action), self.candidates), dtype=torch.float32, device=action.device)
+        value = policy.new_zeros(len(action))
+        inputs = torch.zeros((len(action), *self.inputs.shape), dtype=torch.int64, device=action.device)
+        if begins.any():
+            policy[begins], value[begins], inputs[begins] = self._turns.found
+        return Improved(action, policy, value, inputs=inputs, decides=begins)
+
+    @override
+    def log_probs_and_value(self, inputs: Tensor, mask: Tensor, actions: Tensor | None) -> tuple[Tensor, Tensor]:
+        network = self.network
+        assert isinstance(network, ClothValues)
+        boards, _ = self._turns.shapes(self.game)
+        flat = inputs.flatten(0, 1)
+        seen = flat[:, : boards.numel()].view(-1, *boards.shape), flat[:, boards.numel() : -_ENDED]
+        ended, result = flat[:, -_ENDED:].unbind(1)
+        worth = torch.where(ended > 0, result.float(), network.worth(*seen).float())
+        logits = WEIGHT * torch.where(ended > 0, 2 * worth, worth)
+        return logits.view(len(inputs), -1).log_softmax(1), worth.view(len(inputs), -1)[:, 0]
+
+    @override
+    def state_dict(self) -> dict[str, Any]:
+        return self._turns.memory()
+
+    @override
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self._turns.remember(state)
+
+
+class _Turns(TurnGumbel):
+    """An agent that keeps the policies, [L, C], values and inputs of its last searches, the chosen turn first."""
+
+    def __init__(self, network: ClothValues, effort: Effort, candidates: int) -> None:
+        super().__init__(effort.simulations)
+        self._network, self._effort, self._candidates = network, effort, candidates
+        self._ranking = ClothEvaluator(network, candidates=_TURNS_A_CANDIDATE * candidates, considered=candidates)
+
+    @staticmethod
+    def shapes(game: Game) -> tuple[Tensor, Tensor]:
+        """Return the boards and numbers of one position as `ClothOfGold.packed_observation` has them, without data."""
+        assert isinstance(game, ClothOfGold)
+        state = game.init(torch.zeros(1, dtype=torch.int64, device="cpu"))
+        boards, numbers = game.packed_observation(state, 0)
+        return boards[0], numbers[0]
+
+    @override
+    def _made(self, game: TurnGame) -> Search:
+        self._ranking.start(make(game.id, **game.parameters), *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))
+        evaluator, considered, scale = TurnValues(self._network), self._effort.considered, self._effort.scale
+        return GumbelSearch(game, evaluator, self.simulations, considered=considered, noise=1.0, scale=scale)
+
+    @override
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        root, found = self._searched(state, generator)
+        mover, rows, after = state.current_player, torch.arange(len(state), device=state.device), self._after
+        policy = found.dense(found.policy.float(), CHOICES)[:, : self._candidates]
+        chosen = torch.zeros_like(policy).scatter(1, found.chosen[:, None], 1.0)
+        first, movers = chosen.argsort(dim=1, descending=True, stable=True), mover.repeat_interleave(self._candidates)
+        boards, numbers = self.game.packed_observation(after, movers)
+        result = self.game.outcome(after).gather(1, movers[:, None])
+        ended = torch.stack((after.done.long(), torch.where(after.done, result.squeeze(1).long(), 0)), 1)
+        inputs = torch.cat((boards.flatten(1), numbers.long(), ended), 1).unflatten(0, (len(state), -1))
+        value = found.value.gather(1, mover[:, None]).squeeze(1).float()
+        self.found = policy.gather(1, first), value, inputs[rows[:, None], first]
+        return root.plans[rows, found.chosen]
+
+    def begins(self, env_ids: Tensor) -> Tensor:
+        """Return True where a turn begins, bool [L]."""
+        self._reach(env_ids)
+        return ~self._planned[env_ids]
+
+    def memory(self) -> dict[str, Any]:
+        """Return the turns in progress."""
+        return {"plans": self._plans.clone(), "planned": self._planned.clone()}
+
+    def remember(self, state: Mapping[str, Any]) -> None:
+        """Restore the result of `memory`; a `ValueError` if it is of other games."""
+        plans, planned = state["plans"], state["planned"]
+        if plans.shape[1:] != self._plans.shape[1:] or len(planned) != len(plans):
+            raise InputError("plans", f"turns of {self._plans.shape[1]} units", shown(plans))
+        self._plans, self._planned = plans.to(self._plans), planned.to(self._planned)

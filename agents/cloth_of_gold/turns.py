@@ -22,7 +22,6 @@ from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT, disk
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.utils.errors import InputError
 
 SHAPES: dict[str, str] = {
     # Still lifes hold units and territory.
@@ -80,9 +79,13 @@ class TurnAgent(GameAgent[ClothOfGold]):
 
     A subclass implements `turns`. It plays Cloth of Gold from positions, never takes a unit back, and ends the turn
     when all it wanted is placed.
+
+    Attributes:
+        random_share: share of its turns that are random instead, for `mixed:SHARE:AGENT`.
     """
 
     plays = ClothOfGold
+    random_share = 0.0
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
@@ -129,7 +132,7 @@ class TurnAgent(GameAgent[ClothOfGold]):
         game = self.game
         new = (~self._planned[env_ids]).nonzero().squeeze(1)
         if len(new):
-            self._plans[env_ids[new]] = self.turns(state[new], generator)
+            self._plans[env_ids[new]] = self._mixed(state[new], generator)
             self._planned[env_ids[new]] = True
         plans = self._plans[env_ids]
         wanted = plans >= 0
@@ -139,6 +142,16 @@ class TurnAgent(GameAgent[ClothOfGold]):
         placing = wanted.any(1)
         self._planned[env_ids] = placing
         return torch.where(placing, cell, game.end_turn)
+
+    def _mixed(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        """Return turns as `turns` does, a share of them random."""
+        if not self.random_share:
+            return self.turns(state, generator)
+        plans = random_turns(self.game, state, draw_seeds(len(state), generator, state.device), 1).squeeze(1)
+        drawn = torch.rand(len(state), generator=generator, device=generator.device).to(state.device)
+        if (own := drawn >= self.random_share).any():
+            plans[own] = self.turns(state[own], generator)
+        return plans
 
     @abstractmethod
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
@@ -162,34 +175,6 @@ class ClothRandom(TurnAgent):
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         return random_turns(self.game, state, draw_seeds(len(state), generator, state.device), 1).squeeze(1)
-
-
-class ClothMixed(TurnAgent):
-    """An agent that plays a share of its turns at random, and the others as another such agent does."""
-
-    def __init__(self, share: float, agent: object) -> None:
-        super().__init__("mixed")
-        if not isinstance(agent, TurnAgent):
-            raise InputError("mixed:SHARE:AGENT", "an agent that decides on whole turns", type(agent).__name__)
-        self._share, self._agent = share, agent
-
-    @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
-        self._agent.start(game, players, env_ids)
-
-    @override
-    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        return self._agent.bolts(state, generator)
-
-    @override
-    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        drawn = draw_seeds(len(state), generator, state.device)
-        plans = random_turns(self.game, state, drawn, 1).squeeze(1)
-        own = (torch.rand(len(state), generator=generator, device=generator.device) >= self._share).to(state.device)
-        if own.any():
-            plans[own] = self._agent.turns(state[own], generator)
-        return plans
 
 
 def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int, *, border: bool = False) -> Tensor:

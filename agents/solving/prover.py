@@ -256,6 +256,7 @@ def _small(game: StoneGame[Any], steps: int) -> ProofSearch[Any]:
 
 _HEADER = 4096
 _TABLE_FORMAT = "cellgames torus table 1"
+_LOCKS: dict[Path, int | None] = {}  # of files in use, until this process ends, where the system has such locks
 
 
 def _table_file(path: Path, kind: Mapping[str, object], entries: int, entry_bytes: int) -> NDArray[np.uint8]:
@@ -288,18 +289,9 @@ def _table_file(path: Path, kind: Mapping[str, object], entries: int, entry_byte
     size = int(found.get("entries", 0)) * entry_bytes
     if found.get("entry_bytes") != entry_bytes or not size or path.stat().st_size != _HEADER + size:
         raise ValueError(f"{path} is damaged: its length is not that of its table; remove it or name another file")
-    _lock(path)
+    if path.resolve() not in _LOCKS:
+        try:
+            _LOCKS[path.resolve()] = exclusive(path)
+        except BlockingIOError:
+            raise ValueError(f"another process uses {path}; wait for it, or name another file") from None
     return np.memmap(path, dtype=np.uint8, mode="r+", offset=_HEADER, shape=(size,))
-
-
-_LOCKS: dict[Path, int | None] = {}
-
-
-def _lock(path: Path) -> None:
-    """Keep other processes away until this one ends, where the system has such locks."""
-    if path.resolve() in _LOCKS:
-        return
-    try:
-        _LOCKS[path.resolve()] = exclusive(path)
-    except BlockingIOError:
-        raise ValueError(f"another process uses {path}; wait for it, or name another file") from None

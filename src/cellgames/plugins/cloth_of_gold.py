@@ -44,7 +44,6 @@ _BASE = GamePlugin(
         "greedy": "cellgames.agents.cloth_of_gold.greedy:ClothGreedy",
         "gumbel": "cellgames.agents.cloth_of_gold.turn_search:TurnGumbel",
         "mcts": "cellgames.agents.cloth_of_gold.turn_search:TurnUCT",
-        "mixed": "cellgames.agents.cloth_of_gold.turns:ClothMixed",
         "random": "cellgames.agents.cloth_of_gold.turns:ClothRandom",
         "rollout": "cellgames.agents.cloth_of_gold.greedy:ClothRollout",
     },
@@ -54,7 +53,7 @@ _BASE = GamePlugin(
     },
     transfer_parameters=("height", "width", "generations", "order"),
     search={
-        "improver": "cellgames.agents.cloth_of_gold.turn_improver:TurnImprover",
+        "improver": "cellgames.agents.cloth_of_gold.turn_search:TurnImprover",
         "playout": "cellgames.agents.cloth_of_gold.greedy:finish_turns",
     },
     algorithm="turn-values",
