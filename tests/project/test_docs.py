@@ -337,15 +337,6 @@ def medians() -> dict[str, dict[str, float]]:
     return found
 
 
-def test_speeds_stand_in_the_results_and_the_readme_alone() -> None:
-    """Numbers of four digits or more on the page on performance are sizes of batches."""
-    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
-    assert {*re.findall(r"\b\d{1,3}(?:,\d{3})+\b", text)} <= {"1,024", "4,096"}
-    pages = {path.stem for path in (ROOT / "results/benchmarks").glob("*.md")}
-    others = {"scaling", "bots", "defaults", "league", "cloth_wild"}
-    assert {*re.findall(r"results/benchmarks/(\w+)\.md", text)} >= {*medians()} & pages - others
-
-
 def test_speeds_in_the_readme_are_those_of_the_results() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     exact = [median for table in medians().values() for median in table.values()]

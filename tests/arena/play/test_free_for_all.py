@@ -234,13 +234,6 @@ def test_a_run_with_a_parameter_that_is_a_tuple_grows(tmp_path: Path) -> None:
         free_for_all(other, bots, FreeForAllOptions(games=6, chunk=2), out=tmp_path)
 
 
-def test_the_fewest_games_give_everyone_a_seat(tmp_path: Path) -> None:
-    for seed in range(5):
-        bots = [RandomAgent(name) for name in "abcdef"]
-        done = free_for_all(Sealed(), bots, FreeForAllOptions(games=4, seed=seed), out=tmp_path / str(seed))
-        assert set(done.tables.ratings.agents) == set("abcdef")
-
-
 WORDS = (
     *("free-for-all", "toroidal-cup-v0", *(f"--param={name}={value}" for name, value in CUP.items())),
     *("--games", "6", "--chunk", "2"),

@@ -290,7 +290,7 @@ NOBODY: tuple[Any, ...] = ({}, 7, [None, 7])
         ({"opponents": []}, r"at least one opponent, got \[\]"),
         *(
             ({"opponents": [None, None], "weights": weights}, "2 weights, one for each opponent, none negative")
-            for weights in ([1.0], [1, -1], [0, 0], [1, float("nan")])
+            for weights in ([1.0], [2, -1], [0, 0], [1, float("nan")])
         ),
         ({"seed": seeds(0, 3)}, r"int64 seeds \[B\] = \[2\], got torch.int64 \[3\]"),
         ({"illegal": "ignore"}, "illegal to be one of"),

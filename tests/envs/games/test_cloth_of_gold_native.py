@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from native_code import native_library, threads
+from native_code import native_library
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
@@ -50,18 +50,6 @@ def test_worlds_that_repeat_are_those_played_to_the_end(rows: int, cols: int, co
     planes = worlds(grid, count, True)
     expected = simulation.advance(grid, planes, generations)
     assert torch.equal(simulation.simulate(grid, planes, generations), expected)
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_threads_and_strides_change_nothing(number: int) -> None:
-    grid = Grid(30, 70, wrap=False)
-    planes = worlds(grid, 41, True)[..., ::2]
-    with threads(number):
-        native, expected = both(grid, planes, 24, 0)
-        settled = simulation.simulate(grid, planes, 24)
-    assert torch.equal(native, expected)
-    assert torch.equal(settled, expected)
-    assert not native.is_set_to(planes)
 
 
 def test_whole_turns_of_many_small_games_are_the_same() -> None:

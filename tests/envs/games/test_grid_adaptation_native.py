@@ -14,7 +14,6 @@ from cellgames.envs.core import seeds
 from cellgames.envs.grid_adaptation import native as rounds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
-from cellgames.envs.native import without_native
 
 
 @pytest.fixture(autouse=True)
@@ -54,19 +53,6 @@ def test_fields_may_lie_in_memory_as_they_like() -> None:
         actions = [rounds.Step(game)(some, None, given, True).actions for some in (one, other)]
         assert torch.equal(*actions)
         check(one, other)
-
-
-def test_matches_that_are_over_are_stepped_alike() -> None:
-    """Their next verdict may differ from the one that ended them, here where a lot of matches go to the vote."""
-    game = make(size=5, players=4, rounds=1, first_tiles=2, starting_garnets=3)
-    native = game.init(seeds(5, 64)).clone()
-    generator, torchs = torch.Generator().manual_seed(64), native.clone()
-    for _ in range(6):
-        actions = game.random_actions(native, random_bits(game, 64, generator))
-        native = game._step(native, actions)
-        with without_native():
-            torchs = game._step(torchs, actions)
-        check(native, torchs)
 
 
 def test_a_state_of_another_game_is_no_way_into_foreign_memory() -> None:
