@@ -18,7 +18,6 @@ from typing_extensions import override
 from cellgames.envs.core import Game, State, sampling
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 from cellgames.utils.errors import check_at_least
 
 from .base import BaseAgent, GameAgent, draw_seeds, refuse
@@ -177,7 +176,7 @@ def outcomes(game: Game, state: State, generator: torch.Generator) -> Tensor:
 
     The playouts are those of the game's plugin (`GamePlugin.search`), or of `finish`.
     """
-    found: Tensor = resolve(plugin_of(game).search.get("playout") or finish)(game, state, generator)
+    found: Tensor = (plugin_of(game).hook("playout") or finish)(game, state, generator)
     return found
 
 
@@ -210,7 +209,7 @@ class RolloutAgent(GameAgent):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each row, int64 [L]."""
         game, seats = self.game, self.seats.of(env_ids)
-        state: State = resolve(plugin_of(game).search["determinize"])(game, observation, seats)
+        state: State = plugin_of(game).hook("determinize")(game, observation, seats)
         return self._search(state, seats, action_mask, generator)
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:

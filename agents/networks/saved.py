@@ -204,13 +204,13 @@ class WeightsAgent(ByGame):
             try:
                 self._network, about = load_network(find(game), game)
             except ValueError:
-                simpler = plugin_of(game).search.get("simpler")
+                simpler = plugin_of(game).hook("simpler")
                 if simpler is None:
                     raise
                 own = {name: value for name, value in game.parameters.items() if name not in game.added_parameters}
                 base = make_game(game.id, **own)
                 self._network, about = load_network(find(base), base)
-                return resolve(simpler)(self.name, self._network.agent(self.name, sample=about["sample"]))  # type: ignore[no-any-return]
+                return simpler(self.name, self._network.agent(self.name, sample=about["sample"]))  # type: ignore[no-any-return]
             agent = self._network.agent(self.name, sample=about["sample"])
             if isinstance(agent, NetworkAgent) and agent.share == 1:
                 agent.share = _NEAR

@@ -17,7 +17,6 @@ from cellgames.agents.networks.networks import gumbel
 from cellgames.envs.core import Game
 from cellgames.envs.native import library
 from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 from cellgames.utils.errors import check_at_least
 
 from .tree import ILLEGAL, Tree
@@ -61,12 +60,12 @@ class GumbelSearch(Search):
     @override
     def grow(self, tree: Tree, generator: torch.Generator) -> SearchResult:
         learned = isinstance(self.evaluator, NetworkEvaluator)
-        target = plugin_of(self.game).search.get("native_gumbel") if learned else None
-        native = library(tree.device) if target is not None else None
-        if target is None or native is None:
+        simulate = plugin_of(self.game).hook("native_gumbel") if learned else None
+        native = library(tree.device) if simulate is not None else None
+        if simulate is None or native is None:
             return super().grow(tree, generator)
         self._prepare(tree, generator)
-        resolve(target)(
+        simulate(
             native,
             tree,
             lambda state: self.evaluator.evaluate(self.game, state, generator),

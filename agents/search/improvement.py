@@ -20,7 +20,6 @@ from cellgames.agents.networks.networks import Network
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.info import Space
 from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 
 from .gumbel import GumbelSearch
 from .tree_search import NetworkEvaluator
@@ -162,8 +161,7 @@ class TreeImprover(Improver):
         self._search = GumbelSearch(
             game, evaluator, effort.simulations, considered=considered, noise=1.0, scale=effort.scale
         )
-        target = plugin_of(game).search.get("solve") if effort.solver_nodes else None
-        self._solve: Any = resolve(target) if target is not None else None
+        self._solve: Any = plugin_of(game).hook("solve") if effort.solver_nodes else None
 
     @override
     @classmethod

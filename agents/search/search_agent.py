@@ -18,7 +18,6 @@ from cellgames.agents.base import BaseAgent, PolicyLog, must_start, refuse
 from cellgames.agents.networks.saved import search_network
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 
 from .gumbel import GumbelSearch
 from .tree import Tree
@@ -109,12 +108,12 @@ class SearchAgent(BaseAgent):
         """Resolve the roots that the game's solver finds won; return True where it finds them lost, bool [B]."""
         open_roots = ~tree.of_root(tree.resolved)
         lost = torch.zeros_like(open_roots)
-        target = plugin_of(search.game).search.get("solve") if self.solve else None
-        if target is None or tree.actions is not None:
+        solve = plugin_of(search.game).hook("solve") if self.solve else None
+        if solve is None or tree.actions is not None:
             return lost
         rows = open_roots.nonzero().squeeze(1)
         nodes = tree.roots[rows]
-        value, move = resolve(target)(search.game, tree.state[nodes], _NODES * search.simulations)
+        value, move = solve(search.game, tree.state[nodes], _NODES * search.simulations)
         tree.prove(nodes[value == 1], move[value == 1])
         lost[rows] = value == -1
         return lost

@@ -15,7 +15,6 @@ from typing_extensions import override
 from cellgames.envs.core import Game
 from cellgames.envs.native import library
 from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 
 from .tree import CLOSED, ILLEGAL, OPEN, Tree
 from .tree_search import Evaluator, PlayoutEvaluator, Search, SearchResult
@@ -60,14 +59,10 @@ class UCTSearch(Search):
 
     def _native(self, tree: Tree) -> Callable[..., None] | None:
         """Return the function that adds simulations by native code, if the game, evaluator and device have one."""
-        if (
-            type(self.evaluator) is not PlayoutEvaluator
-            or (target := plugin_of(self.game).search.get("native_uct")) is None
-        ):
+        if type(self.evaluator) is not PlayoutEvaluator or (native := library(tree.device)) is None:
             return None
-        if (native := library(tree.device)) is None:
-            return None
-        return partial(resolve(target), native, self.game, playouts=self.evaluator.playouts)
+        simulate = plugin_of(self.game).hook("native_uct")
+        return simulate and partial(simulate, native, self.game, playouts=self.evaluator.playouts)
 
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
         orders = torch.rand((_ORDERS, self.edges), generator=generator, device=generator.device, dtype=torch.float32)

@@ -18,7 +18,6 @@ from cellgames.agents.search import NetworkEvaluator
 from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows, TreeImprover, unlike_results
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 from cellgames.utils.errors import InputError
 
 from .joint_search import JointResult, RegretMatching
@@ -60,7 +59,7 @@ class JointSearchAgent(GameAgent):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each row, int64 [L]."""
         game, seats = self.game, self.seats.of(env_ids)
-        state = resolve(plugin_of(game).search["determinize"])(game, observation, seats)
+        state = plugin_of(game).hook("determinize")(game, observation, seats)
         return self.act_on_state(state, env_ids, generator)
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
@@ -116,7 +115,7 @@ class JointImprover(Improver):
     def improve(self, rows: Rows, generator: torch.Generator) -> Improved:
         state = rows.state
         if state is None:
-            state = resolve(plugin_of(self.game).search["determinize"])(self.game, rows.observation, rows.seats)
+            state = plugin_of(self.game).hook("determinize")(self.game, rows.observation, rows.seats)
         if self.game.info.stochastic:  # nobody knows the dice to come
             state = state.replace(seed=draw_seeds(len(state), generator, state.device))
         found = self._search.run(state, generator)
@@ -128,7 +127,7 @@ class JointImprover(Improver):
 def improver_of(game: Game) -> type[Improver]:
     """Return the search that improves policies in a game, of its plugin or a general one, or raise a `ValueError`."""
     general = JointImprover if game.info.simultaneous else TreeImprover
-    found: type[Improver] = resolve(plugin_of(game).search.get("improver") or general)
+    found: type[Improver] = plugin_of(game).hook("improver") or general
     if obstacles := found.obstacles(game):
         raise ValueError(
             "alphazero learns games with plain actions and rewards from -1 to 1, in turns with perfect information or "

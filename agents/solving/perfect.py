@@ -19,7 +19,7 @@ from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.plugins import resolve
 from cellgames.utils.errors import InputError
 
-from .prover import ProofSearch, native_problem, proof_search, prover_of
+from .prover import ProofSearch, native_problem, proof_search
 
 
 class PerfectAgent(GameAgent[StoneGame[Any]]):
@@ -34,7 +34,7 @@ class PerfectAgent(GameAgent[StoneGame[Any]]):
 
     @override
     def check_game(self, game: Game) -> None:
-        if not isinstance(game, StoneGame) or (kind := prover_of(game)) is None:
+        if not isinstance(game, StoneGame) or (kind := plugin_of(game).hook("prover")) is None:
             raise InputError(f"agent {self.name!r}", "torus-v0, hex-v0 or y-v0", game.id)
         if game.num_cells > kind.perfect_cells:
             expected = f"a board that is solved, of at most {kind.perfect_cells} cells"

@@ -34,7 +34,6 @@ from cellgames.envs.core import Game
 from cellgames.envs.native import library, pointer, status
 from cellgames.envs.registry import plugin_of
 from cellgames.envs.stones.stone_game import StoneGame
-from cellgames.plugins import resolve
 from cellgames.runs.run_folder import exclusive
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import replacing
@@ -216,17 +215,12 @@ class ProofSearch(ABC, Generic[G]):
         """Return True for positions that some hundred nodes may decide, bool [L]."""
 
 
-def prover_of(game: Game) -> type[ProofSearch[Any]] | None:
-    """Return the class of a game's proof-number search, None for a game without one."""
-    target = plugin_of(game).search.get("prover")
-    return None if target is None else resolve(target)
-
-
 def proof_search(game: Game, memory: int = 1 << 26, *, table: Path | None = None) -> ProofSearch[Any]:
     """Return the proof-number search of a game, as `ProofSearch` describes it; a `ValueError` for other games."""
-    if (kind := prover_of(game)) is None:
+    if (kind := plugin_of(game).hook("prover")) is None:
         raise InputError("game", "Torus, Hex or Y, to solve it", game.id)
-    return kind(game, memory, table=table)
+    made: ProofSearch[Any] = kind(game, memory, table=table)
+    return made
 
 
 _LOCK = Lock()  # solvers keep a table
@@ -238,20 +232,18 @@ def solve(game: StoneGame[Any], state: Any, nodes: int) -> tuple[Tensor, Tensor]
     Positions that so few nodes hardly decide, and all without native code, are left open.
     """
     value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
-    kind: type[ProofSearch[Any]] = resolve(plugin_of(game).search["prover"])
+    kind: type[ProofSearch[Any]] = plugin_of(game).hook("prover")
     rows = kind.asked(game, state).nonzero().squeeze(1)
     if len(rows) and not native_problem():
         with _LOCK:
-            search = _small(game, -(-nodes // kind.table_step))
+            search = _small(game, -(-nodes // kind.table_step) * kind.table_step * kind.node_bytes)
             value[rows.cpu()], move[rows.cpu()] = search.solve_each(state[rows], nodes)
     return value.to(state.device), move.to(state.device)
 
 
 @cache
-def _small(game: StoneGame[Any], steps: int) -> ProofSearch[Any]:
-    kind = prover_of(game)
-    assert kind is not None
-    return kind(game, steps * kind.table_step * kind.node_bytes)
+def _small(game: StoneGame[Any], memory: int) -> ProofSearch[Any]:
+    return proof_search(game, memory)
 
 
 _HEADER = 4096

@@ -115,6 +115,10 @@ class GamePlugin:
     view: Target | None = None
     texts: tuple[Path, ...] = ()
 
+    def hook(self, name: str) -> Any:
+        """Return a target of `search`, resolved; None without one of this name."""
+        return resolve(self.search[name]) if name in self.search else None
+
     @cached_property
     def _told(self) -> dict[str, Any]:
         return read_texts(self.texts)

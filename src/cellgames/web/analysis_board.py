@@ -32,7 +32,6 @@ from cellgames.arena.records.replays import start
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.text import rounded
 
@@ -325,13 +324,13 @@ def move_values(game: Game, state: State, nodes: int) -> dict[int, int]:
         state: The position, a batch of one that goes on.
         nodes: Searched at most, for all moves together.
     """
-    target, actions = plugin_of(game).search.get("solve"), game.legal_actions(state)[0].nonzero().flatten()
-    if target is None or len(actions) > _LISTED:
+    solve, actions = plugin_of(game).hook("solve"), game.legal_actions(state)[0].nonzero().flatten()
+    if solve is None or len(actions) > _LISTED:
         return {}
     after = game.step(state[torch.zeros_like(actions)], actions)
     value, goes_on = game.outcome(after)[:, int(state.current_player)].long(), ~after.done
     if goes_on.any():
-        value[goes_on] = -resolve(target)(game, after[goes_on], max(1, nodes // len(actions)))[0]
+        value[goes_on] = -solve(game, after[goes_on], max(1, nodes // len(actions)))[0]
     return dict(zip(actions.tolist(), value.tolist(), strict=True))
 
 
