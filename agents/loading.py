@@ -130,12 +130,16 @@ def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> A
     return _as_agent(spec, found)
 
 
-def _import(spec: str, module: str, attribute: str) -> Any:
-    here = os.getcwd()
-    if here not in sys.path and "" not in sys.path:
+def _reach_folder() -> None:
+    """Let imports find the modules of the current directory."""
+    if (here := os.getcwd()) not in sys.path and "" not in sys.path:
         sys.path.append(here)
+    importlib.invalidate_caches()
+
+
+def _import(spec: str, module: str, attribute: str) -> Any:
+    _reach_folder()
     try:
-        importlib.invalidate_caches()
         loaded = importlib.import_module(module)
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
@@ -230,6 +234,7 @@ def _of_spec(spec: str, game: Game | None) -> str:
             return _of_file(Path(spec.partition(":")[2], MIXTURE_FILE))
         listed = name == "trained" and game is not None and name in plugin_of(game).agents
         return __version__ if listed or is_program(spec) else _of_shipped(game, AGENTS[name].weights)
+    _reach_folder()  # a bot in a process of its own was not imported here
     return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from refusals import refused
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.agent_specs import MOST_NAME, by_name, matched, split_name
-from cellgames.agents.loading import identities, identity
+from cellgames.agents.loading import digest, identities, identity
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.rated_runs import round_robin
 from cellgames.arena.records.store.store import Store
@@ -154,6 +155,15 @@ def test_a_round_robin_of_names(folder: Path) -> None:
     assert "specs" not in json.loads((plain.out / "run.json").read_text(encoding="utf-8"))
     with Store(folder / "s.sqlite", create=False) as store:
         assert dict(store.settings()[0].agents)["me"] == identity("greedy", GAME)
+
+
+def test_a_bot_of_the_current_folder_has_an_identity_before_it_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bot_of_the_folder.py").write_text("class Bot: ...", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])
+    assert identity("bot_of_the_folder:Bot") == digest(b"class Bot: ...")
 
 
 def test_a_run_goes_on_under_its_names_and_by_identities(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
