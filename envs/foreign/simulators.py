@@ -78,9 +78,9 @@ class Simulator(ABC):
     def observe(self, seat: int) -> Array:
         """Return a player's observation; its shape is the same in all positions."""
 
-    @abstractmethod
     def text(self) -> str:
         """Return the position for people, "" where the game has no text."""
+        return ""
 
     def copy(self) -> Simulator | None:
         """Return a game that goes on from here without this one; None where that takes longer than to play it again."""
@@ -386,7 +386,3 @@ class PgxGame(Simulator):
     def observe(self, seat: int) -> Array:
         seen: Array = np.array(self._observe(self._state, seat))
         return seen.astype(np.int8) if seen.dtype == np.bool_ else seen
-
-    @override
-    def text(self) -> str:
-        return ""

@@ -73,7 +73,6 @@ class View:
         counts: [G' + 1, k] live cells of each team at generations 0 to now, None while teams arrange.
         last: the generation at which the game ends.
         zones: names of the four quadrants (`roster`); with them a picture shows quadrants and players, too.
-        teams: names of the teams with these rosters, if not those of `names`.
     """
 
     board: Cells
@@ -85,7 +84,6 @@ class View:
     counts: Counts | None = None
     last: int = 0
     zones: Sequence[str] = ()
-    teams: Sequence[str] = ()
 
     @property
     def scores(self) -> list[int]:
@@ -140,7 +138,7 @@ def _score_line(view: View, wide: float) -> Iterator[Shape]:
 def tops(view: View) -> Iterator[str]:
     """Yield the first player of each team on the field, row by row, with the square; "" where no cell is left."""
     rows, cols = view.board.shape
-    for number, team in enumerate(view.teams or view.names, 1):
+    for number, team in enumerate(view.names, 1):
         squares = np.flatnonzero(view.board == number)
         if len(squares):
             row, col = divmod(int(squares[0]), cols)
@@ -269,12 +267,10 @@ def _tick(last: int) -> int:
 # ---------------------------------------------------------------- moments of a game, and text
 
 
-def end_of(
-    result: Result, names: Sequence[str], title: str, zones: Sequence[str] = (), teams: Sequence[str] = ()
-) -> View:
+def end_of(result: Result, names: Sequence[str], title: str, zones: Sequence[str]) -> View:
     """Return the end of a game from any start, by its result with the trajectory; the title begins the headline.
 
-    Names of quadrants and of teams with rosters are those of `View`.
+    `zones` are those of `View`.
     """
     assert result.trajectory is not None  # asked for
     generations, winner = int(result.generations[0]), int(result.winner[0])
@@ -287,7 +283,6 @@ def end_of(
         counts=result.trajectory[0].numpy(force=True),
         last=generations,
         zones=zones,
-        teams=teams,
     )
 
 

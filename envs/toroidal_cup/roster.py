@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -77,15 +76,6 @@ class Roster:
         namesake, last = divmod(number, len(LAST_NAMES))
         return f"{FIRST_NAMES[first]} {LAST_NAMES[last]}{_NUMERALS[namesake]}"
 
-    def on_the_field(self, board: Sequence[Sequence[int]] | npt.NDArray[Any], number: int) -> list[str]:
-        """Return the players who live on a board, row by row.
-
-        Args:
-            board: rows of cells, 0 for empty, else a team's number.
-            number: the team's.
-        """
-        return [self.player(row, col) for row, col in np.argwhere(np.asarray(board) == number).tolist()]
-
 
 @lru_cache(maxsize=64)
 def roster(team: str, rows: int, cols: int) -> Roster:
@@ -93,14 +83,8 @@ def roster(team: str, rows: int, cols: int) -> Roster:
     return Roster(team, rows, cols)
 
 
-def quadrant_of(row: int, col: int, rows: int, cols: int) -> int:
-    """Return the index of the quadrant of a square, as `Pattern.zones` counts: clockwise from the upper left one."""
-    lower, right = 2 * row >= rows, 2 * col >= cols
-    return 3 - right if lower else int(right)
-
-
 def held_by_quadrant(board: npt.NDArray[Any], teams: int) -> list[list[int]]:
-    """Return the live cells of each team in each quadrant, [4][k], as `quadrant_of` counts them."""
+    """Return the live cells of each team in each quadrant, [4][k], clockwise from the upper left one."""
     rows, cols = (size // 2 for size in board.shape)
     parts = (board[:rows, :cols], board[:rows, cols:], board[rows:, cols:], board[rows:, :cols])
     return [np.bincount(part.ravel(), minlength=teams + 1)[1 : teams + 1].tolist() for part in parts]
