@@ -123,7 +123,6 @@ bench: setup
 	$(BIN)/python -m benchmarks.training.learning
 	$(BIN)/python -m benchmarks.agents.search
 	$(BIN)/python -m benchmarks.arena.census_speed
-	$(BIN)/python -m cellgames.lab.studies.worth_of_objects
 	$(BIN)/python -m benchmarks.arena.page_speed
 	$(BIN)/python -m benchmarks.arena.bot_overhead
 	$(BIN)/python -m benchmarks.training.scaling

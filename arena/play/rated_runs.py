@@ -35,7 +35,7 @@ from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Pairing, Record
 from cellgames.arena.records.replays import animate
 from cellgames.arena.records.store.store import AnyStore, feeding
-from cellgames.arena.report.run_report import REPORT_FILES, run_report
+from cellgames.arena.report.run_report import FORMER_FILES, REPORT_FILES, run_report
 from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.envs.core import Game
@@ -62,14 +62,14 @@ GIF = "top_game.gif"
 ROUND_ROBIN = RunKind(
     "round robin",
     RUN,
-    (*FILES, GIF, *REPORT_FILES),
+    (*FILES, GIF, *REPORT_FILES, *FORMER_FILES),
     grows=("games_per_pair", "agents"),
     free=("until_certain", "budget"),
 )
 # What is played after the first games follows from all of them, so only the budget may grow.
 _UNTIL_CERTAIN = replace(ROUND_ROBIN, grows=("budget",), free=())
 
-FREE_FOR_ALL = RunKind("free-for-all", RUN, (*FILES, *REPORT_FILES), grows=("games",))
+FREE_FOR_ALL = RunKind("free-for-all", RUN, (*FILES, *REPORT_FILES, *FORMER_FILES), grows=("games",))
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,10 @@ def _rated(
     report = run_report(
         tables, run.settings, info.players, simultaneous=info.simultaneous, order=order, costs=run.costs(records)
     )
-    return tables, [*run.files, *write_report(run.place.path, report, run.warn, outdated=REPORT_FILES)]
+    return tables, [
+        *run.files,
+        *write_report(run.place.path, report, run.warn, outdated=(*REPORT_FILES, *FORMER_FILES)),
+    ]
 
 
 def top_game(tables: Tables, records: Sequence[Record]) -> Record:

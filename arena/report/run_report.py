@@ -40,6 +40,8 @@ REPORT_FILES = (
     *("ratings.png", "ratings.svg", "cross_table.png", "cross_table.svg"),
 )
 """Files that the report of a run may have."""
+FORMER_FILES = ("deviation_ratings.csv", "cycles.png")
+"""Files of reports of earlier versions."""
 
 
 def run_report(

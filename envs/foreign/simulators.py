@@ -33,8 +33,11 @@ _PERFECT = ("tictactoe", "connect_four", "chess", "go")
 """Games of PettingZoo's classic ones in which nothing is hidden; the library itself does not say so."""
 
 
-_PGX_HIDDEN = ("bridge_bidding", "kuhn_poker", "leduc_holdem", "sparrow_mahjong")
-"""Games of Pgx in which something is hidden; the library itself does not say so."""
+_PGX_OPEN = (
+    *("animal_shogi", "chess", "connect_four", "gardner_chess", "go_9x9", "go_19x19", "hex", "othello", "shogi"),
+    "tic_tac_toe",
+)
+"""Games of Pgx in which nothing is hidden and chance draws no more than who begins; the library does not say so."""
 
 
 class Simulator(ABC):
@@ -45,7 +48,7 @@ class Simulator(ABC):
         players: names of the seats.
         actions: the number of actions, `A`.
         simultaneous: True if all players act at once.
-        perfect: True if every player sees the whole position.
+        perfect: True if every player sees the whole position, and chance plays no part in steps.
         stochastic: True if chance plays a part.
         mover: seat of the player who acts next; 0 where all do.
         scores: the sum of the rewards of each player so far.
@@ -280,6 +283,7 @@ class OpenSpielGame(Simulator):
             raise InputError(f"openspiel:{name}", "a game of moves in turns or at once", str(kind.dynamics))
         self.simultaneous = kind.dynamics == kind.Dynamics.SIMULTANEOUS
         self.perfect = kind.information == kind.Information.PERFECT_INFORMATION
+        self.perfect &= kind.chance_mode == kind.ChanceMode.DETERMINISTIC
         self.stochastic = kind.chance_mode != kind.ChanceMode.DETERMINISTIC
         self._seen = "observation" if kind.provides_observation_tensor else "information_state"
         if not (kind.provides_observation_tensor or kind.provides_information_state_tensor):
@@ -354,7 +358,7 @@ class PgxGame(Simulator):
         self._rules, self._random, self._init, self._step, self._observe = _compiled(name)
         self.title, self.actions = name.replace("_", " "), int(self._rules.num_actions)
         self.players = tuple(f"player_{seat}" for seat in range(self._rules.num_players))
-        self.perfect = name not in _PGX_HIDDEN
+        self.perfect = name in _PGX_OPEN
 
     @override
     def copy(self) -> Simulator:

@@ -119,9 +119,10 @@ class AlphaZeroLearner(Learner):
 
     def _share_games(self, arguments: AlphaZeroArguments) -> None:
         count, envs, more = arguments.workers, arguments.num_envs, arguments.variant_envs
-        if POOL in parse_mix(arguments.opponents) or envs % count or more % count:
-            expected = "a number that divides num_envs and variant_envs, and no pool, whose snapshots stay here"
-            raise InputError("workers", expected, count)
+        if POOL in parse_mix(arguments.opponents):
+            raise InputError("opponents", "no pool with workers, since its snapshots stay here", arguments.opponents)
+        if envs % count or more % count:
+            raise InputError("workers", f"a number that divides num_envs={envs} and variant_envs={more}", count)
         own = replace(arguments, num_envs=envs // count, variant_envs=more // count, workers=1, buffer_size=1)
         make = partial(AlphaZeroLearner, self.game, replace(own, start_from=""), Path(), torch.device("cpu"))
         executors = [self.ends.enter_context(processes(1)) for _ in range(count)]

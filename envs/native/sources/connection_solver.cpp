@@ -1,4 +1,4 @@
-// A proof search for Hex and Y on boards of up to 64 cells: `agents/connection/perfect.py`.
+// A proof search for Hex and Y on boards of up to 64 cells: `agents/connection/proof_search.py`.
 //
 // Depth-first proof-number search (Nagai, "Df-pn algorithm for searching AND/OR trees and its applications", 2002) that
 // sees virtual connections (Anshelevich, "A hierarchical approach to computer Hex", Artificial Intelligence 134, 2002):

@@ -227,7 +227,7 @@ def _print(folder: Path, report: Report, files: Sequence[Path]) -> None:
     kinds = {suffix: sum(path.suffix == suffix for path in files) for suffix in (".csv", ".png")}
     print(f"\nWritten to {folder}:")
     print("  report.md    all of this with tables and plots")
-    print(f"  report.json  the same for programs; and {kinds['.csv']} tables (CSV), {kinds['.png']} plots (PNG)\n")
+    print(f"  report.json  the same for programs; and {kinds['.csv']} tables (CSV), {kinds['.png']} plots (PNG, SVG)\n")
 
 
 def _plain(text: str) -> str:

@@ -414,6 +414,6 @@ def workers_of(arguments: argparse.Namespace) -> AbstractContextManager[Executor
     """Return the processes that --workers asks for; as a context they are None for this process alone."""
     from cellgames.runs.workers import processes
 
-    if arguments.workers < 0:
-        raise UserError(f"--workers must be at least 0, got {arguments.workers}")
+    if arguments.workers < 1:
+        raise UserError(f"--workers must be at least 1, got {arguments.workers}")
     return processes(arguments.workers) if arguments.workers > 1 else nullcontext()

@@ -193,9 +193,10 @@ def test_a_position_keeps_its_dice_in_an_env_of_another_seed() -> None:
     assert game.text(put) == game.text(state)
 
 
-def test_searches_refuse_what_is_hidden(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["kuhn_poker", "pig(winscore=10)"])
+def test_searches_refuse_what_is_hidden_and_dice_that_they_would_foresee(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="information is hidden"):
-        round_robin(openspiel("kuhn_poker"), ["random", "mcts:4"], RoundRobinOptions(games=2), out=tmp_path)
+        round_robin(openspiel(name), ["random", "mcts:4"], RoundRobinOptions(games=2), out=tmp_path)
 
 
 @pytest.mark.parametrize(

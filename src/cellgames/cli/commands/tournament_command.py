@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class _Kind:
     """A command that plays many games by `play`, an import path, and reports what came out.
 
-    `report` prints tables and returns proposals for `print_next`; `about` describes files by name; `pieces` are kept
-    whole when the command is stopped; a cluster can share the work if it is `shared`; `one` agent is measured.
+    `report` prints tables and returns proposals for `print_next`; `about` describes files by name;
+    processes can share the work if it is `shared`; `one` agent is measured.
     """
 
     name: str
