@@ -65,7 +65,7 @@ CELLGAMES_INLINE void unpack(const Layout& layout, const uint64_t* words, Number
             uint64_t word = packed ? *words >> above * layout.row_bits : *words++;
             if (packed && ++above == layout.rows_a_word) ++words, above = 0;
             for (int64_t at = 0; at < columns; at += kChunk<Number>, word >>= kChunk<Number>)
-                for (int bits = 0; bits < kChunk<Number>; bits += kBits)
+                for (int64_t bits = 0; bits < kChunk<Number> && at + bits < columns; bits += kBits)
                     write_bits(static_cast<uint16_t>(word >> bits), out + start + at + bits);
         }
 }

@@ -84,7 +84,7 @@ def patient(condition: Callable[[], Any], seconds: float = 120.0) -> Any:
 def test_a_command_on_workers_writes_the_bytes_of_one_process(command: str, tmp_path: Path) -> None:
     words = [command, *COMMANDS[command].split(), "--quiet", "--in-process"]
     words += ["--agents", "random", f"worker_bots:Traced:{tmp_path}"]
-    for name, more in (("shared", ["--workers", "2"]), ("alone", ["--workers", "0"])):
+    for name, more in (("shared", ["--workers", "2"]), ("alone", ["--workers", "1"])):
         files = ["--store", str(tmp_path / f"{name}.sqlite"), "--out", str(tmp_path / name)]
         assert main([*words, *files, *more]) == 0
         if more[1] == "2":
