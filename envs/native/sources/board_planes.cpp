@@ -152,8 +152,8 @@ CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, in
                     continue;
                 }
                 Number* cells = boards.data() + (seats > 1 ? board * room : 0);
-                const bool over = !far && end - near >= room;  // what it writes too much is overwritten
-                if (!far || look % seats == 0) {
+                const bool over = !far && seats == 1 && end - near >= room;  // what it writes too much is overwritten
+                if (over || look % seats == 0) {
                     const uint64_t* given = words.data() + (lane * layout.boards + board) * stored;
                     Number* to_cells = over ? near : cells;
                     layout.rows_a_word > 1 ? unpack<true>(layout, given, to_cells) : unpack<false>(layout, given, to_cells);
