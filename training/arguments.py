@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
 Sampling = Literal["uniform", "latest", "prioritized"]
 
-FREE = ("threads", "device")
+_FORMER = ("actors", "lag", "ray", "mixed_precision", "later_shapes")  # settings of older runs
+FREE = ("threads", "device", *_FORMER)
 """Settings that may change when a run is continued; weights are then not guaranteed to be bit-equal."""
-FORMER = ("actors", "lag", "ray", "mixed_precision", "later_shapes")
-"""Settings that older runs have, which go on without them."""
 GROWS = "total_steps"
 """The setting that may grow when a run is continued."""
 

@@ -45,9 +45,9 @@ class PerfectAgent(GameAgent[StoneGame[Any]]):
     def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose the best moves, int64 [L]."""
         game, legal, search = self.game, self.game.legal_actions(state), self._searching()
-        choice = torch.stack([search.best_moves(state[row : row + 1]) for row in range(len(state))]).to(legal.device)
-        winning = game.winning_actions(state)
-        choice = torch.where(winning.any(1, keepdim=True), winning, choice)
+        choice = game.winning_actions(state)
+        for row in (~choice.any(1)).nonzero().squeeze(1).tolist():
+            choice[row] = search.best_moves(state[row : row + 1]).to(legal.device)
         lost = ~choice.any(1)
         actions = random_actions(torch.where(lost[:, None], legal, choice), legal.shape[1:], generator)
         if lost.any():

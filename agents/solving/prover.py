@@ -41,7 +41,8 @@ from cellgames.utils.files import replacing
 UNLIMITED = 1 << 62
 """More nodes than any search takes."""
 
-_SLICE = 20_000  # nodes between two looks whether the user has pressed Ctrl-C
+SLICE = 20_000
+"""Nodes between two looks whether the user has pressed Ctrl-C."""
 _PERFECT_NODES = 400_000  # searched at most for a move of `perfect`, some seconds
 
 G = TypeVar("G", bound=StoneGame[Any])
@@ -114,7 +115,7 @@ class ProofSearch(ABC, Generic[G]):
     @staticmethod
     @abstractmethod
     def _kind(game: G) -> tuple[Mapping[str, object], int, int]:
-        """Return what entries of a table depend on, their bytes, and their least number; refuse other boards."""
+        """Return the settings of the entries of a table, their bytes, and their least number; refuse other boards."""
 
     @abstractmethod
     def _run(self, state: Any, nodes: int, alone: bool = False) -> Tensor:
@@ -142,12 +143,12 @@ class ProofSearch(ABC, Generic[G]):
 
         With a limit of nodes, answers depend on what the table has from earlier calls; `clear` empties it.
         """
-        values = self._run(state, min(nodes, _SLICE))[:, 0]
+        values = self._run(state, min(nodes, SLICE))[:, 0]
         for place in (values == 0).nonzero().squeeze(1).tolist():
-            one, searched = slice(place, place + 1), _SLICE
+            one, searched = slice(place, place + 1), SLICE
             while searched < nodes and values[place] == 0:
-                values[one] = self._run(state[one], min(_SLICE, nodes - searched))[:, 0]
-                searched += _SLICE
+                values[one] = self._run(state[one], min(SLICE, nodes - searched))[:, 0]
+                searched += SLICE
         return values.to(torch.int8)
 
     def solve_each(self, state: Any, nodes: int) -> tuple[Tensor, Tensor]:
@@ -159,7 +160,7 @@ class ProofSearch(ABC, Generic[G]):
         value, move, *_ = self._run(state, nodes, alone=True).unbind(1)
         return value, torch.where(value == 1, move, -1)
 
-    def search(self, state: Any, slice_nodes: int = _SLICE) -> Iterator[Progress]:
+    def search(self, state: Any, slice_nodes: int = SLICE) -> Iterator[Progress]:
         """Search one position that goes on; yield the progress after each slice of nodes, at last with the result."""
         nodes = 0
         while True:

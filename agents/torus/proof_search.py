@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.solving.prover import UNLIMITED, ProofSearch
+from cellgames.agents.solving.prover import SLICE, UNLIMITED, ProofSearch
 from cellgames.envs.native import pointer
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.state import TorusState
@@ -35,9 +35,8 @@ LEAST_STONES = {3: 0, 4: 0, 5: 12}
 """The sizes that are solved, and the least number of stones. With fewer, some hundred nodes decide next to nothing."""
 
 _OPENINGS = Path(__file__).with_name("openings_5.npz")  # solved positions of size 5 that take long: `entries`
-_SLICE = 20_000  # nodes between two looks whether the user has pressed Ctrl-C
 _SHARED = 8  # symmetric positions with up to so many stones are proved once
-_BATCH = 64  # positions between two such looks
+_BATCH = 64  # positions between two looks whether the user has pressed Ctrl-C
 _DISTANCE_NODES = 20_000  # searched for each number of stones in a move of `perfect` at size 5
 
 
@@ -104,9 +103,9 @@ class TorusSearch(ProofSearch[Torus]):
         """Return the move values of one unfinished position, int8 [N]."""
         values, searched = torch.zeros_like(board), 0
         while searched < nodes and ((values == 0) & (board == 0)).any():
-            slice_nodes = min(_SLICE, nodes - searched)
+            slice_nodes = min(SLICE, nodes - searched)
             self._call("moves", board[None], player, slice_nodes, pointer(values, torch.int8))
-            searched += _SLICE
+            searched += SLICE
         return values
 
     def distances(self, state: TorusState, nodes: int = UNLIMITED) -> tuple[Tensor, Tensor]:

@@ -17,6 +17,7 @@ from cellgames.envs.cloth_of_gold.placement import legal_cells
 from cellgames.envs.cloth_of_gold.simulation import advance
 from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.core import seeds
+from cellgames.envs.core.vector import Vector
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, placement, simulate
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.simulator import WINDOW, boards, run
@@ -184,6 +185,22 @@ class CupPlay:
         return self.queues[self._state[:, at] // self.queues[0].numel()]
 
 
+def _loops(vector: Vector, step: Callable[[int], None], steps: int) -> tuple[Callable[[], None], Callable[[int], None]]:
+    """Return random steps with masks and observations, by the package and by `step` of a program."""
+    generator = torch.Generator().manual_seed(0)
+
+    def ours() -> None:
+        for _ in range(steps):
+            vector.step_random(generator)
+            vector.legal_actions, vector.observation  # noqa: B018  # made when asked for
+
+    def limit(threads: int) -> None:
+        for _ in range(steps):
+            step(threads)
+
+    return ours, limit
+
+
 def cup_observed() -> Row:
     """Return the row of random steps of the Toroidal Cup, with masks and observations of both teams."""
     game = ToroidalCup()
@@ -200,16 +217,7 @@ def cup_observed() -> Row:
         new = game.init(seeds(0, 12)).replace(queue=play.queue())
         state = state.put(state.done, new[state.done])
     vector = game.vector(CUP_LOOPS, reuse_buffers=True, observe=torch.int8)
-    generator, theirs = torch.Generator().manual_seed(0), CupPlay(game, CUP_LOOPS)
-
-    def ours() -> None:
-        for _ in range(CUP_STEPS):
-            vector.step_random(generator)
-            vector.observation  # noqa: B018  # made when asked for
-
-    def limit(threads: int) -> None:
-        for _ in range(CUP_STEPS):
-            theirs.step(threads)
+    ours, limit = _loops(vector, CupPlay(game, CUP_LOOPS).step, CUP_STEPS)
 
     what = f"Toroidal Cup, random steps of {CUP_LOOPS} games to their ends, with masks and observations of both teams"
     return Row("cup_observed", what, "steps", CUP_LOOPS * CUP_STEPS, ours, limit)
@@ -267,16 +275,7 @@ def cloth_observed() -> Row:
         difference("cloth, masks", checked.legal_actions, play.mask)
         difference("cloth, seen", checked.observation, play.seen)
     vector = game.vector(CLOTH_LOOPS, reuse_buffers=True, observe=torch.int16)
-    generator, theirs = torch.Generator().manual_seed(0), ClothPlay(game, CLOTH_LOOPS)
-
-    def ours() -> None:
-        for _ in range(CLOTH_STEPS):
-            vector.step_random(generator)
-            vector.legal_actions, vector.observation  # noqa: B018  # made when asked for
-
-    def limit(threads: int) -> None:
-        for _ in range(CLOTH_STEPS):
-            theirs.step(threads)
+    ours, limit = _loops(vector, ClothPlay(game, CLOTH_LOOPS).step, CLOTH_STEPS)
 
     for _ in range(8):  # so that the games are in all stages
         ours()

@@ -36,7 +36,7 @@ def add_trainings(
         steps: help of `--steps`.
         folder: the default folder, for help.
         options: options of the command itself.
-        shared: what a worker gets at a time.
+        shared: the pieces of work of a worker.
         without: settings of `cellgames train` that the command makes itself.
         required: True if the command always trains.
     """

@@ -57,7 +57,7 @@ from cellgames.lab.populations.meta_solvers import (
 from cellgames.runs.run_folder import RunFolder, RunKind, reading
 from cellgames.runs.seeds import derive
 from cellgames.runs.workers import completed
-from cellgames.training.arguments import FORMER, FREE, Arguments
+from cellgames.training.arguments import FREE, Arguments
 from cellgames.training.runs.run import Progress, train
 from cellgames.training.selfplay.opponents import SELF
 from cellgames.utils.errors import InputError, shown
@@ -79,7 +79,7 @@ _LEAGUE = RunKind(
     "league.json",
     (MEMBERS, _GAMES, _ROUNDS, MIXTURE_FILE, *FILES),
     grows=("rounds",),
-    free=tuple(f"arguments.{name}" for name in (*FREE, *FORMER)),
+    free=tuple(f"arguments.{name}" for name in FREE),
 )
 
 

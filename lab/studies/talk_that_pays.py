@@ -16,7 +16,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-import math
 import statistics
 import sys
 import time
@@ -34,6 +33,7 @@ from typing_extensions import override
 
 from cellgames.agents.networks.blocks import initialized
 from cellgames.agents.networks.networks import Choices, Network, PolicyAndValue, Relation, Size
+from cellgames.envs.boards.bitboards import popcount
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.grid_adaptation.rules import flipped
 from cellgames.envs.grid_adaptation.state import FLIP
@@ -45,7 +45,7 @@ from cellgames.training.selfplay.rollouts import Ended, Rollout
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Plot, Table
 from cellgames.utils.report.plots import COLOURS, FAINT, INK, draw_title, remove_frame
-from cellgames.utils.statistics import student_t
+from cellgames.utils.statistics import mean_interval, student_t
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -150,12 +150,12 @@ class Played:
 
 
 class Matches:
-    """Matches of a network with itself, as many new ones for each rollout; the seed decides all of them.
+    """The matches that a network plays against itself, new ones for each rollout; the seed decides all of them.
 
     Args:
         network: plays all seats.
         count: `G`.
-        seed: of the matches and choices.
+        seed: seed of the matches and choices.
         mixed: bool [P, R]; words that a player hears from these others come from other matches.
     """
 
@@ -206,7 +206,7 @@ class Matches:
         return *choices.sample_with_log_prob(self._generator), value
 
     def look(self, sequence: Tensor, heard: Tensor, said: Tensor, *, talking: bool = False) -> Tensor:
-        """Return what players see, float [L, ...]: the step, their sequence, the words heard and said."""
+        """Return observations, float [L, ...]: the step, the own sequence, the words heard and said."""
         words = one_hot(torch.cat((heard, said), 2), self.game.words + 1).flatten(2) * (not talking)
         step = torch.full((*sequence.shape, 1), int(talking))
         return torch.cat((step, one_hot(sequence, 8), words), 2).flatten(0, 1).float()
@@ -246,13 +246,8 @@ def learn(condition: Condition, seed: int, iterations: int) -> Speaker:
     return network
 
 
-def apart(one: Tensor, other: Tensor) -> Tensor:
-    """Return the digits in which sequences differ, int64."""
-    return torch.stack([(one ^ other) >> digit & 1 for digit in range(3)]).sum(0)
-
-
 def transcript(played: Played, places: slice) -> Transcript:
-    """Return what players said to the others in these places, as the measures of talk take it."""
+    """Return the words to the others in these places, as the measures of talk take them."""
     words, sequence, flip = (part.numpy()[:, None] for part in (played.said[..., places], played.sequence, played.flip))
     points, agents = played.points.double().numpy(), np.full(played.points.shape, "speaker")
     lead = (points - (points.sum(1, keepdims=True) - points) / (points.shape[1] - 1))[:, None]
@@ -261,7 +256,7 @@ def transcript(played: Played, places: slice) -> Transcript:
 
 
 def measure(network: Speaker, count: int) -> dict[str, Any]:
-    """Return what a population does with its words, to allies and to foes, in matches of its own.
+    """Return measures of the words of a population, to allies and to foes, in matches of its own.
 
     `meanings` count how often each word was said by players of each sequence.
     """
@@ -282,7 +277,7 @@ def measure(network: Speaker, count: int) -> dict[str, Any]:
         numbers[name] = {
             "bits of sequence": told["sequence"].bits,
             "bits of flip": told["next flip"].bits,
-            "distance": float(apart(after[..., None], after[:, matches.order[:, places]]).double().mean()),
+            "distance": float(popcount(after[..., None] ^ after[:, matches.order[:, places]]).double().mean()),
             "claims": len(spoken),
             "lies": lies,
             "lost": float(lost[:, :2].sum(1).mean()),
@@ -316,7 +311,7 @@ def _interventions(matches: Matches, played: Played, places: slice) -> dict[str,
         heard[:, :, place] = heard[:, :, place].roll(1, 0)
         after = matches.flips(played, heard)
         shifts.append((after - before).abs().sum(2).mean() / 2)
-        pulls.append(((before - after) * apart(turned, speaker.roll(1, 0)[..., None])).sum(2).mean())
+        pulls.append(((before - after) * popcount(turned ^ speaker.roll(1, 0)[..., None])).sum(2).mean())
     return {"listening": float(torch.stack(shifts).mean()), "pull": float(torch.stack(pulls).mean())}
 
 
@@ -355,14 +350,6 @@ places of blocks it began at a share of 0.5; at 1 players destroyed their own ti
 Networks with the whole action learned to flip towards one sequence without words. Promises were not studied."""
 
 
-def interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean of independent values and its 95 % interval; NaN ends for fewer than two."""
-    if len(values) < 2:
-        return statistics.fmean(values), math.nan, math.nan
-    margin = student_t(0.95, len(values) - 1) * statistics.stdev(values) / len(values) ** 0.5
-    return (mean := statistics.fmean(values)), mean - margin, mean + margin
-
-
 def values_of(runs: Sequence[dict[str, Any]], name: str, to: str, measure: str) -> list[float]:
     """Return a measure of the words to "ally" or "foes" of all populations of a condition that have it."""
     found = [run[to][measure] for run in runs if run["condition"] == name and to in run]
@@ -388,7 +375,9 @@ def page(runs: Sequence[dict[str, Any]], command: str, out: Path) -> str:
 
 
 def _shown(values: Sequence[float]) -> str:
-    return "{:.2f} ({:.2f} to {:.2f})".format(*interval(values)) if len(values) > 1 else "-"
+    if len(values) < 2:
+        return "-"
+    return "{:.2f} ({:.2f} to {:.2f})".format(statistics.fmean(values), *mean_interval(values, few=True))
 
 
 def _answer(runs: Sequence[dict[str, Any]]) -> str:
@@ -418,7 +407,7 @@ def _draw(figure: Figure, runs: Sequence[dict[str, Any]]) -> None:
         axes.grid(color=FAINT, linewidth=0.5, alpha=0.6)
         for number, to in enumerate(("ally", "foes")):
             found = {c.sharing: values_of(runs, c.name, to, measure) for c in _SHARES}
-            ends = np.array([interval(values) for values in found.values()]).T
+            ends = np.array([(statistics.fmean(v), *mean_interval(v, few=True)) for v in found.values()]).T
             axes.fill_between(list(found), ends[1], ends[2], color=COLOURS[number], alpha=0.16, linewidth=0)
             axes.plot(list(found), ends[0], color=COLOURS[number], ls=("-", "--")[number], label=f"to {to}")
             for share, values in found.items():

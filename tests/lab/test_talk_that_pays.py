@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.networks.networks import Relation, Size
+from cellgames.envs.boards.bitboards import popcount
 from cellgames.envs.grid_adaptation.rules import flipped
 from cellgames.lab.studies import talk_that_pays as study
 
@@ -34,7 +35,7 @@ def test_points_are_those_of_blocks_in_corners_and_words_reach_their_receivers()
     network = study.learn(SHARED, 0, 0)
     played = study.Matches(network, 16, 3).play()
     after = flipped(played.sequence, played.flip)
-    matched = 3 - study.apart(after[:, :, None], after[:, None])
+    matched = 3 - popcount(after[:, :, None] ^ after[:, None])
     assert torch.equal(played.points, 4.0 * matched.sum(2))
     order = study.Matches(network, 16, 3).order
     assert order.tolist() == [[1, 2, 3], [0, 2, 3], [3, 0, 1], [2, 0, 1]]

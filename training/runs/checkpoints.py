@@ -15,7 +15,7 @@ import torch
 from cellgames.agents.networks.agent_files import WEIGHTS_FILE
 from cellgames.runs.comparing import TENSORBOARD, TIMING
 from cellgames.runs.run_folder import START_OVER, RunError, RunFolder, RunKind
-from cellgames.training.arguments import ALGORITHMS, FORMER, FREE, GROWS, Arguments
+from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, Arguments
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import replacing
@@ -192,7 +192,7 @@ def run_of(folder: Path, arguments: Arguments) -> RunFolder:
         ARGUMENTS,
         (POOL, TENSORBOARD, CHECKPOINT, AGENT, PROGRESS, *CURVE, TIMING),
         grows=(GROWS,),
-        free=(*FREE, *FORMER),
+        free=FREE,
         defaults={option.name: option.default for option in type(arguments).options()},
     )
     return RunFolder(folder, kind)

@@ -66,12 +66,12 @@ def wilson_interval(share: float, count: float, level: float = 0.95) -> tuple[fl
     return 0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half)
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the normal 95 % interval of the mean of independent values; NaN for fewer than two."""
+def mean_interval(values: Sequence[float], *, few: bool = False) -> tuple[float, float]:
+    """Return the 95 % interval of the mean of independent values, Student's if `few`, else normal; NaN below two."""
     if len(values) < 2:
         return math.nan, math.nan
-    mean = statistics.fmean(values)
-    margin = normal_quantile(0.95) * statistics.stdev(values) / math.sqrt(len(values))
+    mean, quantile = statistics.fmean(values), student_t(0.95, len(values) - 1) if few else normal_quantile(0.95)
+    margin = quantile * statistics.stdev(values) / math.sqrt(len(values))
     return mean - margin, mean + margin
 
 
