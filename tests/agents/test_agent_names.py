@@ -14,9 +14,7 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.agent_specs import MOST_NAME, by_name, matched, split_name
 from cellgames.agents.loading import digest, identities, identity
-from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.arena.play.rated_runs import round_robin
-from cellgames.arena.records.store.store import Store
+from cellgames.arena import RoundRobinOptions, Store, round_robin
 from cellgames.envs.registry import REGISTRY
 from cellgames.runs.run_folder import RunError
 

@@ -16,9 +16,7 @@ from torch import Tensor
 from toy_games import Race, Sealed, TwoPartRace
 
 import cellgames
-from cellgames.agents import BaseAgent, PolicyAgent, load, moves, random_openings, select
-from cellgames.agents.base import AnyAgent
-from cellgames.agents.play_loop import Played, play
+from cellgames.agents import AnyAgent, BaseAgent, Played, PolicyAgent, load, moves, play, random_openings, select
 from cellgames.agents.playouts import RandomAgent, random_actions
 from cellgames.envs.core import Game, State, seeds
 

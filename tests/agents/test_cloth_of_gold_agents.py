@@ -16,8 +16,7 @@ import cellgames
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, ClothRollout, best_bolts, finish_turns, forecast, worth
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
 from cellgames.agents.playouts import best_arm
-from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
 from cellgames.envs.core import seeds
 
 A, B = 0, 1  # players

@@ -11,16 +11,12 @@ from refusals import refused
 from training_runs import network_for
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.base import acting, draw_seeds
+from cellgames.agents import acting, draw_seeds, load, play, save_network
 from cellgames.agents.cloth_of_gold.greedy import forecast, proposals, worth
 from cellgames.agents.cloth_of_gold.network import CANDIDATES
 from cellgames.agents.cloth_of_gold.turn_search import CHOICES, TurnGame
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
-from cellgames.agents.networks.saved import save_network
-from cellgames.agents.play_loop import play
-from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
 from cellgames.envs.core import seeds
 
 GAME = ClothOfGold(height=24, width=24, generations=12, max_units=6, max_rounds=4)

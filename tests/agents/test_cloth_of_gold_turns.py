@@ -14,8 +14,7 @@ from toy_games import random_actions
 
 import cellgames
 from cellgames.agents.cloth_of_gold.turns import SHAPES, ClothRandom, TurnAgent, random_turns, shape_forms
-from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
 from cellgames.envs.core import seeds
 
 # 8 turned and mirrored forms, over the number of those that look alike.

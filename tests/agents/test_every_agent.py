@@ -11,9 +11,8 @@ from slow import slow_except
 from twins import twin
 
 import cellgames
-from cellgames.agents import load, select
-from cellgames.agents.base import AnyAgent, acting
-from cellgames.agents.play_loop import play as play_agents
+from cellgames.agents import AnyAgent, acting, load, select
+from cellgames.agents import play as play_agents
 from cellgames.envs.core import Game, seeds
 from cellgames.training import compare
 

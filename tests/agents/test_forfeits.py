@@ -18,17 +18,12 @@ from slow import slow_except
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.base import BaseAgent
-from cellgames.agents.play_loop import Played, play
+from cellgames.agents import BaseAgent, Played, load, play
 from cellgames.agents.programs.process import namespaces
 from cellgames.agents.programs.program_agent import Engine
 from cellgames.agents.selection import AgentError, naming, reason_of
-from cellgames.arena.play.match import match
+from cellgames.arena import Forfeit, Record, ReplayError, Result, free_for_all, match, replay, round_robin, verify
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
-from cellgames.arena.play.rated_runs import free_for_all, round_robin
-from cellgames.arena.records.record_lines import Forfeit, Record, Result
-from cellgames.arena.records.replays import ReplayError, replay, verify
 from cellgames.arena.report.rating_tables import notes
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import forfeits, make_tables

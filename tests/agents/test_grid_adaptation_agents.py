@@ -14,12 +14,11 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import select
+from cellgames.agents.grid_adaptation import GridRollout, GridSearch
 from cellgames.agents.grid_adaptation.beliefs import History, determinize, likely_sequences
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
 from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer, Planner
-from cellgames.agents.grid_adaptation.joint_moves import GridSearch
 from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, KeenOthers, base_of, tiles_on, tried
-from cellgames.agents.grid_adaptation.rollout import GridRollout
 from cellgames.envs.core import chance, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, VOTE, GridState

@@ -8,10 +8,8 @@ import pytest
 import torch
 from grid_adaptation_table import make
 
-from cellgames.agents import load
+from cellgames.agents import Size, load, play
 from cellgames.agents.grid_adaptation_talk.network import TalkNetwork
-from cellgames.agents.networks.networks import Size
-from cellgames.agents.play_loop import play
 from cellgames.envs.core import seeds
 
 SMALL: dict[str, Any] = {"size": 9, "players": 4, "rounds": 2, "flip_rounds": (2,)}

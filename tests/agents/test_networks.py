@@ -11,8 +11,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents.networks.networks import BoardNetwork, FlatNetwork, Network, Size, make_network
-from cellgames.envs.core import Game, seeds
-from cellgames.envs.core.info import WIN
+from cellgames.envs import WIN, Game, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 

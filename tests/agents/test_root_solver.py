@@ -12,9 +12,8 @@ from slow import slow_except
 from torch import Tensor
 
 import cellgames
+from cellgames.agents import load, random_openings
 from cellgames.agents.base import ByGame
-from cellgames.agents.loading import load
-from cellgames.agents.play_loop import random_openings
 from cellgames.agents.search import SearchResult
 from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.solving import proof_search

@@ -15,12 +15,10 @@ from torch import Tensor
 from training_runs import SMALL, network_for
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.base import acting
+from cellgames.agents import acting, load, play
 from cellgames.agents.networks import saved
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
 from cellgames.agents.networks.saved import FORMAT, load_network, read_about, save_network
-from cellgames.agents.play_loop import play
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.registry import plugin_of
 from cellgames.training.selfplay.learner import start_weights

@@ -12,8 +12,7 @@ from refusals import refused
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.networks.networks import Size, make_network
+from cellgames.agents import Size, load, make_network
 from cellgames.agents.search import Evaluation, GumbelSearch, NetworkEvaluator, Search, UCTSearch
 from cellgames.agents.search.gumbel import considered_visits
 from cellgames.agents.search.search_agent import SearchAgent

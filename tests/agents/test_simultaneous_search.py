@@ -12,13 +12,10 @@ from goofspiel import Goofspiel, GoofspielState, determinize, equilibrium, exact
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.base import acting
-from cellgames.agents.play_loop import play
+from cellgames.agents import acting, load, play
 from cellgames.agents.simultaneous import JointSearchAgent, MatrixSolution, RegretMatching, exploitability, solve_matrix
 from cellgames.agents.simultaneous.joint_agent import JointImprover, improver_of
-from cellgames.envs import registry
-from cellgames.envs.core import Game, seeds
+from cellgames.envs import Game, registry, seeds
 from cellgames.plugins import GamePlugin
 
 GOOFSPIEL = Goofspiel()

@@ -10,15 +10,12 @@ from refusals import refused
 from slow import slow_except
 
 import cellgames
-from cellgames.agents import load, random_openings
-from cellgames.agents.play_loop import play
-from cellgames.agents.selection import select
+from cellgames.agents import load, play, random_openings, select
 from cellgames.agents.solving import PerfectAgent
 from cellgames.agents.torus import TorusSearch, proof_search
 from cellgames.envs.core import seeds
 from cellgames.envs.native import without_native
-from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.state import TorusState
+from cellgames.envs.torus import Torus, TorusState
 
 
 @pytest.fixture(autouse=True)

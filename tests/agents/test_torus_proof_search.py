@@ -17,8 +17,7 @@ from torus_minimax import Stones, distance, distance_after, free, good_moves, ho
 from cellgames.agents.solving import Progress
 from cellgames.agents.torus.proof_search import TorusSearch
 from cellgames.envs.core import seeds
-from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.state import TorusState
+from cellgames.envs.torus import Torus, TorusState
 
 
 @pytest.fixture(autouse=True)

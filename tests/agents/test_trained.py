@@ -17,14 +17,10 @@ from paths import ROOT
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.agent_specs import AGENTS
-from cellgames.agents.base import AnyAgent, BaseAgent
+from cellgames.agents import AGENTS, AnyAgent, BaseAgent, load, read_about, save_network, shipped
 from cellgames.agents.networks.agent_files import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.agents.networks.networks import NetworkAgent, Size, make_network
-from cellgames.agents.networks.saved import read_about, save_network, shipped
-from cellgames.arena.play.evaluation import evaluate, play_evaluation
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena import MatchOptions, evaluate, play_evaluation
 from cellgames.arena.stats.tables import tally
 from cellgames.cli.main import main, parser
 from cellgames.cli.shared_options import make_game

@@ -13,12 +13,9 @@ from refusals import refused
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import BaseAgent, load
-from cellgames.agents.play_loop import play
+from cellgames.agents import BaseAgent, load, play
 from cellgames.agents.time_control import Clocks, TimeControl
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena import MatchOptions, Record, match
 from cellgames.arena.report.rating_tables import forfeit_notes
 from cellgames.arena.report.run_report import ratings_table
 from cellgames.arena.stats.tables import Forfeits, make_tables

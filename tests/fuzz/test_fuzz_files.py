@@ -22,8 +22,7 @@ from training_runs import network_for, tiny
 
 import cellgames
 from cellgames.agents.networks.saved import load_network, save_network
-from cellgames.arena.records.store.schema import StoreError
-from cellgames.arena.records.store.store import Store
+from cellgames.arena import Store, StoreError
 from cellgames.runs.run_folder import RunError
 from cellgames.training.runs import checkpoints
 

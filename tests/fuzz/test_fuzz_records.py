@@ -15,16 +15,13 @@ from hypothesis import strategies as st
 from mutations import Change, Edit, applied, changed, changes, edits, hostile_json, hostile_text, mutated
 
 import cellgames
-from cellgames.agents.loading import load
-from cellgames.agents.play_loop import parse_move, play
+from cellgames.agents import load, parse_move, play
+from cellgames.arena import RecordError, read_teams, replay
 from cellgames.arena.formats import records_to_sgf, sgf_to_records
 from cellgames.arena.play.match import generator, records_of
-from cellgames.arena.records.checksums import RecordError
 from cellgames.arena.records.record_lines import Record, append, read_records
-from cellgames.arena.records.replays import replay
 from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.cup import CupRecord
-from cellgames.arena.season.teams import read_teams
 from cellgames.envs.core import Game, seeds
 
 GAMES: dict[str, Game] = {

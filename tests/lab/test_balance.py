@@ -12,8 +12,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.cli.main import main
-from cellgames.envs.cloth_of_gold import ClothOfGold
-from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
 from cellgames.envs.core import seeds
 from cellgames.lab.balance import Balance, interval_at_all_times, race, variants
 

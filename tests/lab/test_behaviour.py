@@ -16,8 +16,7 @@ from torch import Tensor
 from training_runs import network_for
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.base import AnyAgent, BaseAgent
+from cellgames.agents import AnyAgent, BaseAgent, load
 from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.records.replays import ReplayError, replay
 from cellgames.envs.core import Game

@@ -13,8 +13,7 @@ from benchmarks.agents import truth
 from refusals import refused
 
 from cellgames.agents.connection import ConnectionSearch
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena import MatchOptions, match
 from cellgames.cli.main import main
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
 from cellgames.envs.core import Solo, seeds

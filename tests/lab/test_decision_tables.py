@@ -13,8 +13,7 @@ from refusals import refused
 from torch.utils.data import DataLoader
 
 import cellgames
-from cellgames.arena.records.record_lines import Forfeit, Record
-from cellgames.arena.records.replays import replay
+from cellgames.arena import Forfeit, Record, replay
 from cellgames.cli.main import main
 from cellgames.envs.core import Game
 from cellgames.lab import OfflineDataset, export_decisions

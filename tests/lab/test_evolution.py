@@ -16,11 +16,10 @@ from refusals import refused
 from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.torus.game import Torus
+from cellgames.lab import EvolveOptions, evolve
 from cellgames.lab.evolution import design_space
 from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces, read_starts
 from cellgames.lab.evolution.design_space import Ints
-from cellgames.lab.evolution.evolution import evolve
-from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.lab.evolution.family import FamilyRun
 from cellgames.runs.comparing import different_files
 from cellgames.runs.run_folder import RunError

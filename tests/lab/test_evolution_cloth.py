@@ -10,16 +10,14 @@ import pytest
 import torch
 
 import cellgames
+from cellgames.agents import load, play
 from cellgames.agents.cloth_of_gold.first_turns import CHAMPIONS, ClothChampion, read_openings
-from cellgames.agents.loading import load
 from cellgames.agents.networks.agent_files import to_text
-from cellgames.agents.play_loop import play
 from cellgames.cli.main import main
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import seeds
+from cellgames.lab import EvolveOptions, evolve
 from cellgames.lab.evolution.cloth_space import ClothSpace
-from cellgames.lab.evolution.evolution import evolve
-from cellgames.lab.evolution.evolve_options import EvolveOptions
 
 pytest.importorskip("ribs")
 

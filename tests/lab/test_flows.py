@@ -8,9 +8,7 @@ import torch
 
 import cellgames
 from cellgames.agents.loading import load
-from cellgames.arena.play.match_options import FreeForAllOptions
-from cellgames.arena.play.rated_runs import free_for_all
-from cellgames.arena.records.record_lines import Record, Result
+from cellgames.arena import FreeForAllOptions, Record, Result, free_for_all
 from cellgames.arena.records.replays import game_of, stepped
 from cellgames.envs.core import Game
 from cellgames.lab.life import score_flows as flows

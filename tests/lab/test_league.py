@@ -18,19 +18,15 @@ from refusals import refused
 from training_runs import block_extras
 
 import cellgames
-from cellgames.agents.agent_specs import AGENTS
+from cellgames.agents import AGENTS, play, read_about
 from cellgames.agents.loading import identity, load
-from cellgames.agents.networks.saved import read_about
-from cellgames.agents.play_loop import play
-from cellgames.arena.stats.comparisons import PairResult
-from cellgames.arena.stats.payoffs import Payoffs, payoffs_of
+from cellgames.arena import PairResult, Payoffs, payoffs_of
 from cellgames.cli.main import main
 from cellgames.lab import LeagueOptions, train_league
 from cellgames.lab.populations.league_agent import LeagueAgent
 from cellgames.lab.populations.league_plan import league_round
 from cellgames.runs.comparing import different_files
-from cellgames.runs.run_folder import RunError
-from cellgames.training import PPOArguments
+from cellgames.training import PPOArguments, RunError
 
 TINY: dict[str, Any] = {
     **{"num_envs": 8, "num_steps": 8, "num_epochs": 1, "minibatch_size": 32, "channels": 4, "layers": 1},

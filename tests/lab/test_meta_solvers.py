@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from cellgames.arena.stats.comparisons import PairResult
-from cellgames.arena.stats.payoffs import payoffs_of
+from cellgames.arena import PairResult, payoffs_of
 from cellgames.lab import coarse_correlated_equilibrium, effective_dimension, effective_members, meta_strategy
 from cellgames.lab.populations.meta_solvers import number_of_tables, seat_shares, tables_of
 

@@ -10,9 +10,7 @@ import pytest
 
 import cellgames
 from cellgames.agents.loading import load
-from cellgames.arena.play.match_options import FreeForAllOptions
-from cellgames.arena.play.rated_runs import free_for_all
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena import FreeForAllOptions, Record, free_for_all
 from cellgames.arena.records.replays import ReplayError, game_of, replay, stepped
 from cellgames.envs.core import Game
 from cellgames.lab.life import time_series

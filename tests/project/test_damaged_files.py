@@ -19,8 +19,7 @@ import cellgames
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.arena import RoundRobinOptions, round_robin
 from cellgames.runs.comparing import compared_files
-from cellgames.runs.run_folder import RunError
-from cellgames.training import train
+from cellgames.training import RunError, train
 from cellgames.training.runs import checkpoints
 
 GAME = cellgames.make("torus-v0", size=3)

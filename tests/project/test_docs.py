@@ -24,8 +24,7 @@ from slow import slow_except
 
 import cellgames
 from cellgames.cli import main as cli
-from cellgames.envs import registry
-from cellgames.envs.core import Space
+from cellgames.envs import Space, registry
 from cellgames.envs.registry import REGISTRY, make
 from cellgames.training.arguments import ALGORITHMS
 

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 
 import cellgames
 from cellgames.agents import load
-from cellgames.arena.play.evaluation import evaluate, play_evaluation
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena import MatchOptions, evaluate, play_evaluation
 from cellgames.envs import Game, sample_actions
 from cellgames.training import PPOArguments
 from cellgames.training.selfplay.updates import estimate

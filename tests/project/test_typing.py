@@ -9,15 +9,13 @@ import torch
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load, play
-from cellgames.agents.play_loop import Played
+from cellgames.agents import Played, load, play
 from cellgames.envs import Game, Vector, seeds
 from cellgames.envs.adapters import SeatVector
 from cellgames.envs.cloth_of_gold import ClothOfGold
 from cellgames.envs.grid_adaptation import GridAdaptation
 from cellgames.envs.toroidal_cup import ToroidalCup
-from cellgames.envs.torus import Torus
-from cellgames.envs.torus.state import TorusState
+from cellgames.envs.torus import Torus, TorusState
 from cellgames.plugins import SUITE
 
 

@@ -12,8 +12,7 @@ from torch import Tensor
 import cellgames
 from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core import seeds
-from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.state import GridState
+from cellgames.envs.grid_adaptation import GridAdaptation, GridState
 
 # A field of the state, and what the reference calls it.
 NAMES = {

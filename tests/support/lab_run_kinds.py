@@ -11,8 +11,7 @@ from run_suite import Case
 
 import cellgames
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.lab import ExploitOptions, LeagueOptions, exploit, exploiter_arguments, train_league
-from cellgames.lab.evolution.evolution import evolve
+from cellgames.lab import ExploitOptions, LeagueOptions, evolve, exploit, exploiter_arguments, train_league
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.training import PPOArguments
 

@@ -16,15 +16,11 @@ from training_runs import block_extras, tiny
 
 import cellgames
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.ladder.climb import climb
+from cellgames.arena import SeasonOptions, climb, free_for_all, play_season, round_robin
 from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
-from cellgames.arena.play.rated_runs import free_for_all, round_robin
-from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import play_season
 from cellgames.arena.stats import payoffs
 from cellgames.cli.main import main
-from cellgames.runs.run_folder import RunError
-from cellgames.training import train
+from cellgames.training import RunError, train
 
 GAME = cellgames.make("torus-v0", size=3)
 LADDER = Path(__file__).with_name("ladder_of_three")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from cellgames.agents import load
-from cellgames.agents.play_loop import moves, play
+from cellgames.agents import load, moves, play
 from cellgames.arena.play.match import records_of
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Outcome, Record, Result

@@ -7,8 +7,7 @@ from functools import cache
 
 import torus_reference as ref
 
-from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.state import TorusState
+from cellgames.envs.torus import Torus, TorusState
 
 Stones = tuple[int, int]  # Black's set and White's; bit i is cell i
 

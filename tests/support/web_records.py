@@ -10,12 +10,10 @@ import torch
 from toy_games import TOYS
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.play_loop import play
+from cellgames.agents import load, play
 from cellgames.arena.play.match import generator, records_of
 from cellgames.arena.records.record_lines import Record
-from cellgames.envs import registry
-from cellgames.envs.core import Game
+from cellgames.envs import Game, registry
 
 SMALL: dict[str, dict[str, Any]] = {
     "torus-v0": {"size": 4},

@@ -16,17 +16,15 @@ from torch.nn import functional
 from training_runs import content, equal
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.networks.networks import Size, make_network
+from cellgames.agents import Size, load, make_network
 from cellgames.agents.search.improvement import Effort, Rows, TreeImprover
 from cellgames.agents.solving import proof_search
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.torus.geometry import neighbours
-from cellgames.training import Finished, train
+from cellgames.training import AlphaZeroArguments, Finished, train
 from cellgames.training.alphazero import alphazero
 from cellgames.training.alphazero.alphazero import AlphaZeroLearner, _by_surprise
 from cellgames.training.alphazero.search_play import Positions, Searched, SearchPlay
-from cellgames.training.arguments import AlphaZeroArguments
 from cellgames.training.runs.checkpoints import CHECKPOINT
 from cellgames.training.selfplay.learner import Purpose, derive
 

@@ -16,9 +16,8 @@ from cellgames.agents.networks.networks import make_network
 from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows
 from cellgames.agents.simultaneous.joint_agent import improver_of
 from cellgames.envs.core import Game, seeds
-from cellgames.training import train
+from cellgames.training import AlphaZeroArguments, train
 from cellgames.training.alphazero.alphazero import AlphaZeroLearner
-from cellgames.training.arguments import AlphaZeroArguments
 
 GRID = cellgames.make("grid-adaptation-small-v0", size=6, rounds=3, flip_rounds=(2,))
 CLOTH = cellgames.make("cloth-of-gold-small-v0", height=12, width=12, generations=4, max_units=4, max_rounds=3)

@@ -15,8 +15,7 @@ from slow import slow_except
 from training_runs import content, equal
 
 import cellgames
-from cellgames.training import train
-from cellgames.training.arguments import ALGORITHMS, Arguments
+from cellgames.training import ALGORITHMS, Arguments, train
 from cellgames.training.runs import run
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint, steps_kept, write_state
 from cellgames.training.runs.interrupts import Interrupts, Stopped

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 import cellgames
-from cellgames.agents.loading import load
+from cellgames.agents import load, load_network, save_network
 from cellgames.agents.networks.networks import FlatNetwork, Network, Relation, Size
-from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game
+from cellgames.training.maskable import BoardPolicy, LearnerVecEnv, SelfPlayCallback
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.opponents import Member, Pool
 
@@ -27,9 +27,6 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import make_masked_proba_distribution
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
-
-from cellgames.training.maskable.callbacks import SelfPlayCallback
-from cellgames.training.maskable.maskable_ppo import BoardPolicy, LearnerVecEnv
 
 TORUS = cellgames.make("torus-v0", size=3)
 GRID = cellgames.make("grid-adaptation-small-v0")

@@ -9,9 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from cellgames.agents import load
-from cellgames.agents.base import BaseAgent
-from cellgames.agents.networks.saved import read_about
+from cellgames.agents import BaseAgent, load, read_about
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.training import Finished, PlacementArguments, train

@@ -14,10 +14,7 @@ from training_runs import network_for
 
 import cellgames
 from cellgames.agents.networks.saved import read_about, save_network
-from cellgames.arena.play.evaluation import evaluate
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.record_lines import Record, Result, read_records
+from cellgames.arena import MatchOptions, Record, Result, evaluate, match, read_records
 from cellgames.cli.commands import train_command
 from cellgames.cli.commands.train_command import arguments_given
 from cellgames.cli.main import main, parser

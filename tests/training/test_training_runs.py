@@ -15,8 +15,7 @@ import torch
 from training_runs import LEARNS, content, equal, tiny
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.networks.saved import load_network, read_about
+from cellgames.agents import load, load_network, read_about
 from cellgames.runs.comparing import TIMING
 from cellgames.training import Finished, PPOArguments, Progress, train
 from cellgames.training.ppo.ppo import PPOLearner

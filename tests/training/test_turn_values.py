@@ -11,13 +11,11 @@ from every_game import generator
 from training_runs import network_for
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.base import acting
+from cellgames.agents import acting, load
 from cellgames.agents.cloth_of_gold.network import ClothEvaluator, ClothValues
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import seeds
-from cellgames.training import Finished, train
-from cellgames.training.arguments import TurnArguments
+from cellgames.training import Finished, TurnArguments, train
 from cellgames.training.selfplay.updates import estimate
 from cellgames.training.turn_values.turn_values import TurnLearner
 

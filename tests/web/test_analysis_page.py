@@ -15,13 +15,10 @@ from web_records import RACE, recorded
 from web_server import served
 
 import cellgames
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena import MatchOptions, Store, after_moves, match
 from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.positions import after_moves
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import result
-from cellgames.arena.records.store.store import Store
 
 _PLIES = ".tree .ply span:not(.chip)"
 

@@ -16,10 +16,8 @@ from browser import DESKTOP, FORM, PHONE, READY, expect, page
 from web_records import SMALL, recorded
 
 import cellgames
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena import MatchOptions, Store, match
 from cellgames.arena.records.record_lines import append
-from cellgames.arena.records.store.store import Store
 from cellgames.cli.main import main
 
 GAMES = {

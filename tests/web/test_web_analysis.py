@@ -17,14 +17,10 @@ from web_records import RACE, recorded
 from web_server import served
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.base import acting
+from cellgames.agents import acting, load
+from cellgames.arena import MatchOptions, Store, after_moves, match
 from cellgames.arena.analyse.search_analysis import analyse
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.positions import after_moves
 from cellgames.arena.records.record_lines import append
-from cellgames.arena.records.store.store import Store
 from cellgames.web.analysis_board import AnalysisBoard, Wish, move_values
 from cellgames.web.stored_games import find_puzzle, next_moves
 

@@ -12,11 +12,9 @@ from browser import FORM, PHONE, page
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import BaseAgent, load
-from cellgames.agents.base import AnyAgent
+from cellgames.agents import AnyAgent, BaseAgent, load
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.replays import replay
+from cellgames.arena import Record, replay
 from cellgames.web import agent_seats, live_game
 from cellgames.web.frames import replay_data
 from cellgames.web.live_game import RefusedError, Session

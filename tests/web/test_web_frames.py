@@ -19,8 +19,7 @@ from twins import twin
 from web_records import SMALL, recorded, registered_toy
 
 import cellgames
-from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.replays import ReplayError, replay
+from cellgames.arena import Record, ReplayError, replay
 from cellgames.arena.season.cup import CupRecord, start_of
 from cellgames.arena.season.games import Fixture
 from cellgames.envs.cloth_of_gold_wild.rendering import wild_view

@@ -14,10 +14,8 @@ from browser import DESKTOP, FORM, READY, click, expect, page, start
 from web_records import recorded
 
 import cellgames
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena import MatchOptions, Store, match
 from cellgames.arena.records.record_lines import Record, append
-from cellgames.arena.records.store.store import Store
 from cellgames.web.routes.server import STATIC
 
 HOSTILE = "<img src=x onerror=document.title='owned'>"

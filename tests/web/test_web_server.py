@@ -26,14 +26,12 @@ from web_records import SMALLEST, recorded, registered_toy
 from web_server import served
 
 import cellgames
-from cellgames.agents.base import BaseAgent
+from cellgames.agents import BaseAgent, read_about
 from cellgames.agents.loading import identity, load
 from cellgames.agents.networks.agent_files import WEIGHTS
-from cellgames.agents.networks.saved import read_about
 from cellgames.agents.time_control import TimeControl
+from cellgames.arena import Store, replay
 from cellgames.arena.records.record_lines import Record, append
-from cellgames.arena.records.replays import replay
-from cellgames.arena.records.store.store import Store
 from cellgames.cli.main import main
 from cellgames.envs.registry import REGISTRY, GameSpec, plugins
 from cellgames.envs.toroidal_cup.dealing import PLACEABLE

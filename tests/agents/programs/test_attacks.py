@@ -16,11 +16,8 @@ import torch
 from slow import slow_except
 
 import cellgames
-from cellgames.agents import BaseAgent, load
-from cellgames.agents.base import AnyAgent
-from cellgames.agents.play_loop import Played, play
+from cellgames.agents import AnyAgent, BaseAgent, Played, ProgramAgent, load, play
 from cellgames.agents.programs.process import Limits, namespaces
-from cellgames.agents.programs.program_agent import ProgramAgent
 from cellgames.agents.time_control import TimeControl
 from cellgames.envs.core import seeds
 from cellgames.runs.run_folder import RunFolder, RunKind

@@ -16,8 +16,7 @@ from paths import ROOT
 import cellgames
 from cellgames.agents.programs.program_agent import ProgramAgent
 from cellgames.agents.programs.program_check import check_program
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena import MatchOptions, match
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs as agents need POSIX")
 

@@ -13,13 +13,11 @@ import pytest
 import torch
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.play_loop import play
+from cellgames.agents import load, play
 from cellgames.agents.programs.gtp import COMMANDS, GtpAgent, GtpServer, serve_gtp
 from cellgames.agents.time_control import TimeControl
 from cellgames.agents.views import Views
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena import MatchOptions, match
 from cellgames.cli.main import main
 from cellgames.envs.core import seeds
 

@@ -23,15 +23,12 @@ import torch
 from slow import slow_except
 
 import cellgames
-from cellgames.agents import load
+from cellgames.agents import Played, ProgramAgent, load, play
 from cellgames.agents.agent_specs import wrapped
 from cellgames.agents.loading import identity
-from cellgames.agents.play_loop import Played, play
 from cellgames.agents.programs.process import BotProcess, Limits, ProgramError, namespaces
-from cellgames.agents.programs.program_agent import ProgramAgent
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena import MatchOptions, match
 from cellgames.cli.main import main
 from cellgames.cli.terminal import Table
 from cellgames.envs.core import seeds

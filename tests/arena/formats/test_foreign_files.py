@@ -15,6 +15,7 @@ from refusals import refused
 from strategy_records import played
 
 import cellgames
+from cellgames.arena import Forfeit, ReplayError, Result, replay, verify
 from cellgames.arena.formats import (
     board_to_rle,
     record_to_rle,
@@ -23,8 +24,6 @@ from cellgames.arena.formats import (
     rle_to_position,
     sgf_to_records,
 )
-from cellgames.arena.records.record_lines import Forfeit, Result
-from cellgames.arena.records.replays import ReplayError, replay, verify
 from cellgames.arena.records.variations import Variation, listed, move_tree
 from cellgames.cli.main import main
 from cellgames.envs.cloth_of_gold import ClothOfGold

@@ -15,15 +15,13 @@ from run_kinds import LADDER
 
 import cellgames
 from cellgames.agents.loading import identities, load
+from cellgames.arena import LadderOptions, MatchOptions, play_evaluation
 from cellgames.arena.ladder.climb import climb, points
 from cellgames.arena.ladder.mistakes import THREAT, WIN, mistakes
 from cellgames.arena.ladder.rungs import FOLDER, Ladder
-from cellgames.arena.play.evaluation import play_evaluation
-from cellgames.arena.play.match_options import LadderOptions, MatchOptions
 from cellgames.arena.stats.placing import BEYOND, Placing
 from cellgames.cli.main import main
-from cellgames.envs import registry
-from cellgames.envs.core import Game
+from cellgames.envs import Game, registry
 
 GAME = cellgames.make("torus-v0", size=3)
 

@@ -11,10 +11,9 @@ import pytest
 from arena_runs import content, split_options
 
 import cellgames
-from cellgames.arena.play.match_options import RoundRobinOptions
+from cellgames.arena import RoundRobinOptions, verify
 from cellgames.arena.play.rated_runs import RoundRobin, round_robin, top_game
 from cellgames.arena.records.record_lines import read_records, to_lines
-from cellgames.arena.records.replays import verify
 from cellgames.arena.report.run_report import REPORT_FILES
 
 GAME = cellgames.make("torus-v0", size=3)

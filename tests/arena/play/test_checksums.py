@@ -10,12 +10,8 @@ from arena_runs import content, unsigned
 from damage import damaged
 
 import cellgames
-from cellgames.arena import RoundRobinOptions, Store, round_robin
-from cellgames.arena.records.checksums import RecordError
-from cellgames.arena.records.record_lines import read_records
-from cellgames.arena.season.bots import BotUmpire
+from cellgames.arena import BotUmpire, RecordError, RoundRobinOptions, Store, play_season, read_records, round_robin
 from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.web.record_library import Library

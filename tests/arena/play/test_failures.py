@@ -14,8 +14,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames import make
-from cellgames.arena import RoundRobinOptions, round_robin
-from cellgames.arena.records.record_lines import Forfeit
+from cellgames.arena import Forfeit, RoundRobinOptions, round_robin
 from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes
 from cellgames.arena.stats.tables import Forfeits
 from cellgames.cli.main import main

@@ -25,11 +25,9 @@ from toy_games import Sealed
 import cellgames
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.playouts import RandomAgent
+from cellgames.arena import FreeForAll, FreeForAllOptions, free_for_all, verify
 from cellgames.arena.play.match import seatings
-from cellgames.arena.play.match_options import FreeForAllOptions
-from cellgames.arena.play.rated_runs import FreeForAll, free_for_all
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result, read_records
-from cellgames.arena.records.replays import verify
 from cellgames.arena.report.rating_tables import AHEAD
 from cellgames.arena.report.run_report import REPORT_FILES
 from cellgames.arena.stats.comparisons import comparisons, places

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from slow import slow_except
 from store_games import game
 
+from cellgames.arena import PairResult, Payoffs, cycles, nash, payoffs, payoffs_of
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.report.payoff_sections import payoff_section
-from cellgames.arena.stats.comparisons import PairResult
 from cellgames.arena.stats.equilibrium import equilibrium
-from cellgames.arena.stats.payoffs import Payoffs, cycles, nash, payoffs, payoffs_of
 
 pytest.importorskip("scipy", reason="Nash averaging needs SciPy: pip install 'cellgames[research]'")
 

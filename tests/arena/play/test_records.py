@@ -15,9 +15,7 @@ from PIL import Image
 
 import cellgames
 from cellgames.agents.playouts import RandomAgent
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.checksums import RecordError
+from cellgames.arena import MatchOptions, RecordError, match
 from cellgames.arena.records.record_lines import Record, Result, append, read_records
 from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, save_film, verify
 from cellgames.envs.core import Game

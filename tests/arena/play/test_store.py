@@ -27,19 +27,13 @@ import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import digest, identities, identity
 from cellgames.agents.playouts import RandomAgent
-from cellgames.arena.play.evaluation import play_evaluation
-from cellgames.arena.play.match import match
+from cellgames.arena import BotUmpire, CupUmpire, SeasonOptions, StoreError, match, play_evaluation, play_season
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.rated_runs import free_for_all, round_robin
 from cellgames.arena.records.record_lines import Record, append, read_records
 from cellgames.arena.records.store.import_runs import places_of
-from cellgames.arena.records.store.schema import StoreError
 from cellgames.arena.records.store.store import Store, feeding
 from cellgames.arena.records.variations import Variation
-from cellgames.arena.season.bots import BotUmpire
-from cellgames.arena.season.cup import CupUmpire
-from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
 

@@ -18,16 +18,14 @@ from arena_runs import content, split_options
 
 import cellgames
 from cellgames.agents.base import AnyAgent
+from cellgames.arena import RoundRobin, RoundRobinOptions, rate, round_robin
 from cellgames.arena.play import match
-from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.arena.play.rated_runs import RoundRobin, round_robin
 from cellgames.arena.play.tournament import Batch
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Pairing, Record, Result
 from cellgames.arena.report.run_report import order_text
 from cellgames.arena.stats.comparisons import Outcome, PairResult
 from cellgames.arena.stats.order import Evidence, adjacencies
-from cellgames.arena.stats.ratings import rate
 from cellgames.runs.seeds import derive
 
 GAME = cellgames.make("torus-v0", size=3)

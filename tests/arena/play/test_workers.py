@@ -21,19 +21,13 @@ from processes import KILL, environment
 from slow import slow_except
 
 import cellgames
+from cellgames.agents import Size, make_network, save_network
 from cellgames.agents.agent_specs import by_name
 from cellgames.agents.loading import identities
-from cellgames.agents.networks.networks import Size, make_network
-from cellgames.agents.networks.saved import save_network
 from cellgames.agents.playouts import RandomAgent
+from cellgames.arena import BotUmpire, CupUmpire, RoundRobinOptions, SeasonOptions, Store, play_season
 from cellgames.arena.play.match import GamePlayer, load_agents
-from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.rated_runs import RoundRobin, round_robin
-from cellgames.arena.records.store.store import Store
-from cellgames.arena.season.bots import BotUmpire
-from cellgames.arena.season.cup import CupUmpire
-from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.runs.run_folder import RunError

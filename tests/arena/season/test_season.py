@@ -13,12 +13,10 @@ import pytest
 from arena_runs import split_options
 from season_coin import Coin, made_up
 
+from cellgames.arena import Season, SeasonOptions, assign_divisions, play_season
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.games import REPLAYS
-from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.standings import SIDES
-from cellgames.arena.season.teams import assign_divisions
 
 TEAMS = made_up(9)
 FILES = {"season.json", "games.jsonl", *season_reports.FILES}

@@ -16,12 +16,8 @@ from toy_games import Race, Sealed, TwoPartRace
 import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.playouts import RandomAgent
+from cellgames.arena import BotUmpire, Season, SeasonOptions, play_season, read_records, verify
 from cellgames.arena.play.match import lengths, openings
-from cellgames.arena.records.record_lines import read_records
-from cellgames.arena.records.replays import verify
-from cellgames.arena.season.bots import BotUmpire
-from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cellgames.arena import Season, SeasonOptions, Team, assign_divisions, generate_names, play_season
 from cellgames.arena.formats import rle_to_board
 from cellgames.arena.season.cup import CupRecord, CupUmpire, start_of
 from cellgames.arena.season.games import Fixture, Played, attempts, results_of
-from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import Season, play_season
-from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
 from cellgames.envs.toroidal_cup.simulator import boards

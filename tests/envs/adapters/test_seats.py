@@ -19,9 +19,8 @@ from toy_games import Race, RaceState, Sealed
 import cellgames
 from cellgames import agents
 from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
-from cellgames.envs.adapters import SeatEnv, SeatVecEnv, SeatVectorEnv
+from cellgames.envs.adapters import UNIFORM, SeatEnv, SeatVecEnv, SeatVectorEnv
 from cellgames.envs.adapters import seats as seats_module
-from cellgames.envs.adapters.opponents import UNIFORM
 from cellgames.envs.adapters.seats import SeatTransition, SeatVector
 from cellgames.envs.core import LOSS, Game, chance, seeds
 

@@ -10,8 +10,7 @@ import torch
 from life_reference import Cell, around, live_cells, soup, spread
 from torch import Tensor
 
-from cellgames.envs.boards.bitboards import Grid, count
-from cellgames.envs.boards.dilation import Footprint
+from cellgames.envs.boards import Footprint, Grid, count
 
 CPU = torch.device("cpu")
 WIDTHS = [3, 4, 31, 62, 63, 64, 65, 127, 129, 257]

@@ -16,8 +16,7 @@ from torch import Tensor
 from typing_extensions import override
 
 import cellgames
-from cellgames.envs.checking import check_game
-from cellgames.envs.core import DRAW, LOSS, WIN, Game, GameInfo, IllegalActionError, Space, State, seeds
+from cellgames.envs import DRAW, LOSS, WIN, Game, GameInfo, IllegalActionError, Space, State, check_game, seeds
 from cellgames.envs.core.drawing import to_svg
 
 

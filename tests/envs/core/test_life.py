@@ -10,9 +10,7 @@ from life_reference import boards_tensor, census, drawn, live_cells, next_board,
 from native_code import native_library, threads
 from torch import Tensor
 
-from cellgames.envs.boards import life
-from cellgames.envs.boards.bitboards import Grid, count
-from cellgames.envs.boards.life import Life, generation, inherited
+from cellgames.envs.boards import Grid, Life, count, generation, inherited, life
 from cellgames.envs.native import without_native
 
 WIDTHS = [3, 4, 31, 62, 63, 64, 65, 127, 129, 257]

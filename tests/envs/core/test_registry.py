@@ -18,8 +18,7 @@ from refusals import refused
 from toy_games import Race
 
 import cellgames
-from cellgames.envs import registry
-from cellgames.envs.core import Game
+from cellgames.envs import Game, registry
 from cellgames.envs.registry import REGISTRY, GamePlugin
 from cellgames.plugins import Variant
 

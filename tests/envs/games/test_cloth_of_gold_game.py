@@ -17,8 +17,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
 from cellgames.envs.core import seeds
 
 A, B = 0, 1  # players

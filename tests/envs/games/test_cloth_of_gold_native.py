@@ -8,8 +8,7 @@ from native_code import native_library
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.cloth_of_gold import simulation
-from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold import ClothOfGold, simulation
 from cellgames.envs.core import seeds
 from cellgames.envs.native import without_native
 

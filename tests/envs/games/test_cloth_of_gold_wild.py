@@ -20,9 +20,8 @@ from native_code import native_library
 from numpy.typing import NDArray
 
 import cellgames
-from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
 from cellgames.envs.cloth_of_gold.rendering import View, draw, text
-from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold_wild import rounds
 from cellgames.envs.cloth_of_gold_wild.rendering import LAND, WildView
 from cellgames.envs.cloth_of_gold_wild.state import WildState, wild

@@ -11,8 +11,7 @@ import torch
 from example_games import ConnectFour, Othello, Treblecross
 from torch import Tensor
 
-from cellgames.envs import check_game, seeds
-from cellgames.envs.core import Game, State
+from cellgames.envs import Game, State, check_game, seeds
 from cellgames.envs.core.sampling import random_bits
 
 GAMES: tuple[Game, ...] = (

@@ -13,14 +13,9 @@ from refusals import refused
 
 import cellgames
 from cellgames.agents import PolicyAgent
-from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.arena.play.rated_runs import round_robin
-from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.replays import verify
+from cellgames.arena import Record, RoundRobinOptions, round_robin, verify
 from cellgames.cli.main import main
-from cellgames.envs import registry
-from cellgames.envs.checking import check_game
-from cellgames.envs.core import Game, seeds
+from cellgames.envs import Game, check_game, registry, seeds
 from cellgames.envs.core.vector import put_positions
 from cellgames.envs.foreign.game import ForeignGame
 

@@ -16,8 +16,7 @@ from grid_adaptation_table import Table, agree, make, reference_of
 from torch import Tensor
 
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, seeds
-from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.state import GridState
+from cellgames.envs.grid_adaptation import GridAdaptation, GridState
 
 # Matches of all kinds; on the small boards players meet, and in the short ones many are tied in the end.
 FAMILIES: dict[str, dict[str, Any]] = {

@@ -11,9 +11,8 @@ from native_code import native_library
 from torch import Tensor
 
 from cellgames.envs.core import seeds
+from cellgames.envs.grid_adaptation import GridAdaptation, GridState
 from cellgames.envs.grid_adaptation import native as rounds
-from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.state import GridState
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,7 @@ from torch import Tensor
 
 from cellgames.envs.core import seeds
 from cellgames.envs.core.sampling import random_bits, random_legal
-from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.geometry import num_cells
-from cellgames.envs.torus.state import TorusState
+from cellgames.envs.torus import Torus, TorusState, num_cells
 
 SIZES = slow_except([2, 3, 4, 5, 8, 16], range(2, 17))
 

@@ -14,12 +14,10 @@ from toy_games import random_actions
 
 import cellgames
 from cellgames.envs.core import DRAW, LOSS, WIN, seeds
-from cellgames.envs.toroidal_cup import placement, simulate
+from cellgames.envs.toroidal_cup import CupState, ToroidalCup, placement, simulate
 from cellgames.envs.toroidal_cup.dealing import PLACEABLE
-from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns.stamps import STAMPS
 from cellgames.envs.toroidal_cup.placement import Lattice
-from cellgames.envs.toroidal_cup.state import CupState
 
 SMALL = ToroidalCup(rows=16, cols=32, pattern="randys", shapes=3, max_generations=400)
 MIXED = ToroidalCup(rows=24, cols=60, pattern="donutmethuselahs", max_generations=260)

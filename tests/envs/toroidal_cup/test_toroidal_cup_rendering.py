@@ -17,9 +17,8 @@ from cellgames.arena.play import match
 from cellgames.arena.records import replays
 from cellgames.envs.core import seeds
 from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text
-from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.envs.toroidal_cup import CupState, ToroidalCup
 from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES
-from cellgames.envs.toroidal_cup.state import CupState
 
 SMALL = ToroidalCup(rows=16, cols=32, pattern="donutmethuselahs", shapes=2, max_generations=300)
 GAMES = [
