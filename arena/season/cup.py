@@ -260,7 +260,7 @@ def _title(record: CupRecord) -> str:
 
 @lru_cache(maxsize=1)
 def _end(record: CupRecord) -> drawn.View:
-    result, fixture = _simulate([record], trajectory=True), record.fixture
+    result, fixture = _simulate([record]), record.fixture
     return drawn.end_of(result, fixture.teams, _title(record), PATTERNS[record.pattern].zones)
 
 

@@ -1,7 +1,7 @@
 """Pictures of the wild options: land, fire, wards, animals, and lines for weather and perks.
 
 Nothing is told apart by hue alone: water has waves, forest has trees, rock has peaks, fire has flames, burnt ground is
-dark, a's wards are plus signs and b's are crosses, grazers are rings, hunters triangles and guards shields.
+dark, a's wards are plus signs and b's are crosses, grazers are diamonds, hunters triangles and guards shields.
 
 Letters: `H, W` rows and columns of the world.
 """
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from cellgames.envs.cloth_of_gold.rendering import ROW_HEIGHT, Layer, runs
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Shape, Text, fitted
+from cellgames.envs.cloth_of_gold.rendering import Layer, runs
+from cellgames.envs.core.drawing import Point, Polygon, Polyline, Rectangle, Shape, sign_rows
 
 from . import perks, weather
 from .observation import ground_planes
@@ -33,15 +33,25 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 LAND = {"water": "#a9cbe0", "forest": "#d3e3bd", "rock": "#c9c3ba", "burnt": "#8d8176", "burning": "#ffd23f"}
 """The colours of the ground."""
 
-_COLD = ("water", "forest", "rock", "burnt")
-_WAVE, _TREE, _PEAK, _FLAME = "#3f7ea6", "#4d7a2a", "#6b645b", "#a31d0a"
 WARDS = ("#0a4a80", "#a55a00")
 """The colours of a's and b's wards."""
-_BEAST, _PALE = "#111111", "#ffffff"
-_INK = "#3b362f"
-_SAMPLE = 17.0  # units of a sample in the key
-_SIGNS = {"water": "~", "forest": "f", "rock": "^", "burnt": ",", "burning": "*"}
-_BEASTS = "GHU"
+
+# Signs on the ground and animals, around the middle of a cell: colour and corners, or points of a line.
+_WAVE = "#3f7ea6", ((-0.34, 0.08), (-0.16, -0.08), (0.0, 0.08), (0.16, -0.08), (0.34, 0.08))
+_TREE = "#4d7a2a", ((0, -0.3), (0.22, 0.24), (-0.22, 0.24))
+_PEAK = "#6b645b", ((-0.34, 0.24), (-0.08, -0.24), (0.08, 0.06), (0.18, -0.1), (0.34, 0.24))
+_FLAME = (
+    "#a31d0a",
+    ((0, -0.48), (0.22, -0.1), (0.34, -0.22), (0.4, 0.2), (0.2, 0.46), (-0.2, 0.46), (-0.4, 0.2), (-0.2, -0.2)),
+)
+_DRAWN = {"water": _WAVE, "forest": _TREE, "rock": _PEAK, "burning": _FLAME}
+_LINES = ("water", "rock")
+_ANIMALS = (
+    ("#ffffff", "#111111", ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))),
+    ("#111111", "#ffffff", ((0.0, -1.1), (1.1, 0.9), (-1.1, 0.9))),
+    ("#ffffff", "#111111", ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.3), (0.0, 1.1), (-0.9, 0.3))),
+)
+_SIGNS, _ENTRIES = ".~f^,*abwGHU", (*LAND, "wards of A", "of B", "of both", *KINDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,143 +75,61 @@ class WildView(Layer):
     veil: ClassVar[float] = 0.35
 
     @override
-    def key_rows(self) -> int:
-        return bool(self.weather) + any(self.earned) + bool(_entries(self))
+    def lines(self) -> list[str]:
+        counts = [0] * len(KINDS)
+        for kind, _, _ in self.animals or ():
+            counts[kind] += 1
+        animals = ", ".join(f"{count} {kind}" for count, kind in zip(counts, KINDS, strict=True))
+        return [line for line in (self.weather, *self.earned, "" if self.animals is None else animals) if line]
 
     @override
     def draw_below(self, size: float, *, over: bool = False) -> Iterator[Shape]:
         step = 1 if size >= 12 else 2  # cells from one sign to the next
-        for name in ("burning",) if over else _COLD:
-            mask = self.ground.get(name)
-            if mask is None or not mask.any():
+        for name, mask in self.ground.items():
+            if (name == "burning") != over:
                 continue
             for row, col, length in runs(mask):
                 yield Rectangle(col, row, length, 1, LAND[name])
-            for row, col in np.argwhere(mask).tolist():
-                if name == "burning" or (name != "burnt" and (row + col) % step == 0 and (row % step == 0)):
-                    yield _sign(name, row, col, size, 1.0 if name == "burning" else float(step))
+            large = 1 if over else step
+            for row, col in np.argwhere(mask).tolist() if name in _DRAWN else ():
+                if row % large == col % large == 0:
+                    colour, points = _DRAWN[name]
+                    corners = _around(points, col + large / 2, row + large / 2, large)
+                    yield Polyline(corners, colour, 1.1 / size) if name in _LINES else Polygon(corners, colour)
 
     @override
     def draw_above(self, size: float) -> Iterator[Shape]:
-        if self.wards is not None:
-            for player, mask in enumerate(self.wards):
-                for row, col in np.argwhere(mask).tolist():
-                    yield from _ward(player, row, col, size)
+        for player, mask in enumerate(() if self.wards is None else self.wards):
+            for row, col in np.argwhere(mask).tolist():  # a's upper left in the cell, b's lower right
+                x, y = (col + 0.24, row + 0.24) if player == 0 else (col + 0.76, row + 0.76)
+                for right, down in ((0.17, 0.0), (0.0, 0.17)) if player == 0 else ((0.17, 0.17), (0.17, -0.17)):
+                    ends = (x - right, y - down), (x + right, y + down)
+                    yield Polyline(ends, WARDS[player], max(0.09, 1.2 / size))
         for kind, row, col in self.animals or ():
-            yield _beast(kind, col + 0.5, row + 0.5, max(0.5, 8 / size), size)
+            fill, edge, points = _ANIMALS[kind]
+            radius = max(0.5, 8 / size)
+            yield Polygon(_around(points, col + 0.5, row + 0.5, radius), fill, edge, radius * 0.35)
 
     @override
-    def draw_key(self, left: float, top: float, wide: float) -> Iterator[Shape]:
-        y = top
-        if self.weather:
-            yield Text(left, y + 12, self.weather, fitted(self.weather, 13, wide), _INK, bold=True)
-            y += ROW_HEIGHT
-        if any(self.earned):
-            for player, words in enumerate(self.earned):
-                yield Text(left + player * wide / 2, y + 12, words, fitted(words, 13, wide / 2 - 12), _INK)
-            y += ROW_HEIGHT
-        entries = _entries(self)
-        for place, (name, word) in enumerate(entries):
-            x = left + place * wide / len(entries)
-            yield Inset(x, y, Picture(1, 1, _PALE, tuple(_sample(name))), _SAMPLE)
-            yield Text(x + _SAMPLE + 5, y + 13, word, fitted(word, 12, wide / len(entries) - _SAMPLE - 9), _INK)
-
-    @override
-    def text(self, high: int, wide: int) -> list[str]:
-        lines = [line for line in (self.weather, *self.earned) if line]
-        layers: list[tuple[str, npt.NDArray[Any]]] = [
-            (sign, self.ground[name]) for name, sign in _SIGNS.items() if name in self.ground
-        ]
-        key = [f"{sign} {name}" for name, sign in _SIGNS.items() if name in self.ground]
+    def text(self, shape: tuple[int, ...]) -> list[str]:
+        layers = dict(self.ground)
         if self.wards is not None:
-            both: Mask = self.wards[0] & self.wards[1]
-            layers += [("a", self.wards[0]), ("b", self.wards[1]), ("w", both)]
-            key.append("a b w wards of A, of B, of both")
-        shape = next((mask.shape for _, mask in layers), None)
+            layers |= {"wards of A": self.wards[0], "of B": self.wards[1], "of both": self.wards[0] & self.wards[1]}
         if self.animals is not None:
-            rows = max((animal[1] for animal in self.animals), default=0) + 1
-            cols = max((animal[2] for animal in self.animals), default=0) + 1
-            shape = shape or (rows, cols)
-            for number, sign in enumerate(_BEASTS):
-                mask = np.zeros(shape, np.bool_)
-                for kind, row, col in self.animals:
-                    mask[row, col] |= kind == number
-                layers.append((sign, mask))
-            key.append("G grazer, H hunter, U guard")
-        if shape is None:
-            return lines
-        signs = np.full((-(-shape[0] // high), -(-shape[1] // wide)), ".")
-        for sign, layer in layers:
-            padded = np.pad(layer, ((0, -layer.shape[0] % high), (0, -layer.shape[1] % wide)))
-            some = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide).any((1, 3))
-            signs = np.where(some, sign, signs)
-        margin = len(str(shape[0]))
-        drawn = [f"{row * high:>{margin}} {''.join(line)}" for row, line in enumerate(signs.tolist())]
-        return [*lines, f"land: {', '.join(key)}", *drawn]
+            layers |= {kind: np.zeros(shape, np.bool_) for kind in KINDS}
+            for kind, row, col in self.animals:
+                layers[KINDS[kind]][row, col] = True
+        codes = np.zeros(shape, np.int8)
+        for code, name in enumerate(_ENTRIES, 1):
+            codes = np.where(layers.get(name, False), np.int8(code), codes)
+        key = (f"{_SIGNS[code]} {name}" for code, name in enumerate(_ENTRIES, 1) if name in layers)
+        rows = sign_rows(codes, _SIGNS, [1e3**code for code in range(len(_SIGNS))])
+        return [f"land: {', '.join(key)}", *rows] if layers else []
 
 
-def _entries(view: WildView) -> list[tuple[str, str]]:
-    """Return the entries of the key: names of samples, and words."""
-    found = [(name, name) for name in LAND if name in view.ground]
-    if view.wards is not None:
-        found += [("ward 0", "wards of a"), ("ward 1", "of b")]
-    if view.animals is not None:
-        for number, kind in enumerate(KINDS):
-            count = sum(animal[0] == number for animal in view.animals)
-            found.append((f"animal {number}", f"{count} {kind if count != 1 else kind[:-1]}"))
-    return found
-
-
-def _sample(name: str) -> Iterator[Shape]:
-    kind, _, number = name.partition(" ")
-    if kind == "ward":
-        yield from _ward(int(number), 0, 0, _SAMPLE)
-    elif kind == "animal":
-        yield _beast(int(number), 0.5, 0.5, 0.42, _SAMPLE)
-    else:
-        yield Rectangle(0, 0, 1, 1, LAND[name])
-        if name != "burnt":
-            yield _sign(name, 0, 0, _SAMPLE, 1.0)
-    yield Rectangle(0, 0, 1, 1, None, _INK, 1 / _SAMPLE)
-
-
-def _sign(name: str, row: int, col: int, size: float, large: float) -> Shape:
-    """Return a wave, a tree, a peak or a flame in a cell, which it may outgrow."""
-    x, y, width = col + 0.5 * large, row + 0.5 * large, 1.1 / size
-
-    def at(*points: tuple[float, float]) -> tuple[tuple[float, float], ...]:
-        return tuple((x + right * large, y + down * large) for right, down in points)
-
-    if name == "water":
-        return Polyline(at((-0.34, 0.08), (-0.16, -0.08), (0.0, 0.08), (0.16, -0.08), (0.34, 0.08)), _WAVE, width)
-    if name == "forest":
-        return Polygon(at((0, -0.3), (0.22, 0.24), (-0.22, 0.24)), _TREE, None, 1.0, 0.75)
-    if name == "rock":
-        return Polyline(at((-0.34, 0.24), (-0.08, -0.24), (0.08, 0.06), (0.18, -0.1), (0.34, 0.24)), _PEAK, width)
-    flame = at(
-        (0, -0.48), (0.22, -0.1), (0.34, -0.22), (0.4, 0.2), (0.2, 0.46), (-0.2, 0.46), (-0.4, 0.2), (-0.2, -0.2)
-    )
-    return Polygon(flame, _FLAME)
-
-
-def _ward(player: int, row: int, col: int, size: float) -> Iterator[Shape]:
-    """Yield the sign of a ward: a plus sign of a in the upper left of a cell, a cross of b in its lower right."""
-    width, reach = max(0.09, 1.2 / size), 0.17
-    x, y = (col + 0.24, row + 0.24) if player == 0 else (col + 0.76, row + 0.76)
-    ends = ((reach, 0.0), (0.0, reach)) if player == 0 else ((reach, reach), (reach, -reach))
-    for right, down in ends:
-        yield Polyline(((x - right, y - down), (x + right, y + down)), WARDS[player], width)
-
-
-def _beast(kind: int, x: float, y: float, radius: float, size: float) -> Shape:
-    """Return a ring for a grazer, a triangle for a hunter, a shield for a guard."""
-    if kind == 0:
-        return Circle(x, y, radius * 0.8, _PALE, _BEAST, radius * 0.5)
-    if kind == 1:
-        points = ((0.0, -1.1), (1.1, 0.9), (-1.1, 0.9))
-        return Polygon(tuple((x + radius * a, y + radius * b) for a, b in points), _BEAST, _PALE, radius * 0.25)
-    shield = ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.3), (0.0, 1.1), (-0.9, 0.3))
-    return Polygon(tuple((x + radius * a, y + radius * b) for a, b in shield), _PALE, _BEAST, radius * 0.4)
+def _around(points: Sequence[Point], x: float, y: float, large: float) -> tuple[Point, ...]:
+    """Return points around another one."""
+    return tuple((x + right * large, y + down * large) for right, down in points)
 
 
 def wild_view(game: ClothOfGoldWild, state: WildState, names: Sequence[str] | None = None) -> WildView:

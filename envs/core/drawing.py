@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
 import numpy.typing as npt
 
 from cellgames.utils.errors import InputError
@@ -33,12 +35,17 @@ __all__ = [
     "draw_board",
     "fitted",
     "frame_times",
+    "framed",
     "grid",
+    "grid_lines",
     "headed",
     "mix",
-    "ruler",
+    "sign_rows",
     "to_svg",
 ]
+
+PAPER, INK, PALE = "#fffdf8", "#3b362f", "#857d70"
+"""Colours of the ground, the words and the numbers of pictures of boards."""
 
 Point: TypeAlias = tuple[float, float]
 """A point (x, y) in units of the picture; y grows downwards."""
@@ -152,22 +159,64 @@ def fitted(words: str, size: float, width: float) -> float:
     return min(size, width / (0.56 * max(1, len(words))))
 
 
-def ruler(rows: int, cols: int, corner: Point, cell: float, colour: str, apart: float = 0.0) -> Iterator[Shape]:
-    """Yield the numbers of rows and columns around a board, as in the names of actions.
+def framed(board: Picture, cell: float, title: str, lines: Sequence[str], colours: Sequence[str] = ()) -> Picture:
+    """Return a board below a title and lines of words, with the numbers of its rows and columns around it.
 
     Args:
-        rows: number of rows of the board.
-        cols: number of columns of the board.
-        corner: upper left corner of the board.
-        cell: side of a cell, in units.
-        colour: colour of the numbers.
-        apart: least distance between two numbers, in units.
+        board: the board, a unit a cell.
+        cell: side of a cell in units of the result.
+        title: the line above the others.
+        lines: the words; all moments of a game need the same number of them for pictures of one size.
+        colours: colours of squares before the first lines.
     """
-    step = next(step for step in (1, 2, 5, 10, 20, 50) if step * cell >= apart)
-    for col in range(0, cols, step):
-        yield Text(corner[0] + (col + 0.5) * cell, corner[1] - 6, str(col), 11, colour, "middle")
-    for row in range(0, rows, step):
-        yield Text(corner[0] - 6, corner[1] + (row + 0.5) * cell + 4, str(row), 11, colour, "end")
+    wide, high, top = board.width * cell, board.height * cell, 66.0 + 22 * len(lines)
+    across = max(560.0, wide)
+    left = 38 + (across - wide) / 2
+    shapes: list[Shape] = [Text(38, 30, title, fitted(title, 19, across), INK, bold=True)]
+    for y, (words, colour) in enumerate(zip_longest(lines, colours)):
+        if colour:
+            shapes.append(Rectangle(38, 44 + 22 * y, 13, 13, colour))
+        shapes.append(Text(58 if colour else 38, 55.5 + 22 * y, words, fitted(words, 15, across - 20), INK))
+    step = next(step for step in (1, 2, 5, 10, 20, 50) if step * cell >= 30)
+    cols, rows = (range(0, int(size), step) for size in (board.width, board.height))
+    shapes += (Text(left + (col + 0.5) * cell, top - 6, str(col), 11, PALE, "middle") for col in cols)
+    shapes += (Text(left - 6, top + (row + 0.5) * cell + 4, str(row), 11, PALE, "end") for row in rows)
+    shapes += Inset(left, top, board, cell), Rectangle(left, top, wide, high, None, PALE, 1.2)
+    return Picture(across + 58, top + high + 20, PAPER, tuple(shapes), title)
+
+
+def sign_rows(codes: npt.NDArray[Any], signs: str, weights: Sequence[float] = ()) -> list[str]:
+    """Return a board for a terminal: a line with the numbers of columns, then its rows with a sign for each cell.
+
+    Where a row would be longer than 140 signs, each stands for a block of cells.
+
+    Args:
+        codes: integers [H, W], places in `signs`.
+        signs: a sign for each code.
+        weights: by code the weight of a cell in its block, which shows the code that weighs most; by default all
+            weigh the same but code 0, which shows in empty blocks only.
+    """
+    wide = -(-codes.shape[1] // 140)
+    high = 2 * wide if wide > 1 else 1  # signs are about twice as high as wide
+    rest = [(0, -size % part) for size, part in zip(codes.shape, (high, wide), strict=True)]
+    padded = np.pad(codes, rest, constant_values=-1)
+    blocks = padded.reshape(len(padded) // high, high, -1, wide)
+    kinds = enumerate(weights or [1e-9, *[1.0] * (len(signs) - 1)])
+    held = np.stack([(blocks == code).sum((1, 3)) * weight for code, weight in kinds])
+    margin = len(str(len(codes)))
+    tens = "".join(f"{col:<10}" for col in range(0, codes.shape[1], 10 * wide))
+    units = "".join(str(col % 10) for col in range(codes.shape[1] if wide == 1 else 0))
+    rows = enumerate(np.array(list(signs))[held.argmax(0)].tolist())
+    heads = [f"{'':{margin}} {line}".rstrip() for line in (tens, units) if line]
+    return [*heads, *(f"{row * high:>{margin}} {''.join(line)}" for row, line in rows)]
+
+
+def grid_lines(rows: int, cols: int, width: float) -> Iterator[Shape]:
+    """Yield pale lines between the cells of a board, in units of a cell."""
+    for row in range(1, rows):
+        yield Polyline(((0, row), (cols, row)), PALE, width, 0.25)
+    for col in range(1, cols):
+        yield Polyline(((col, 0), (col, rows)), PALE, width, 0.25)
 
 
 def grid(
@@ -293,7 +342,6 @@ def _svg_points(points: Iterable[Point]) -> str:
 
 # ---------------------------------------------------------------- notes
 
-_HEADER_INK = "#3b362f"
 _HEADER = 34.0
 
 
@@ -325,7 +373,7 @@ class Notes:
 def headed(picture: Picture, title: str) -> Picture:
     """Return the picture below a line of text."""
     size = min(17.0, picture.width / (0.56 * max(1, len(title))))  # letters are about half as wide as high
-    line = Text(picture.width / 2, 24, title, size, _HEADER_INK, "middle", bold=True)
+    line = Text(picture.width / 2, 24, title, size, INK, "middle", bold=True)
     spoken = f"{title}. {picture.title}" if picture.title else title
     return Picture(
         picture.width, picture.height + _HEADER, picture.background, (line, Inset(0, _HEADER, picture)), spoken

@@ -331,7 +331,7 @@ class GridAdaptationTalk(GridAdaptation):
         state = _with_talk(state[:1])
         view = super()._view(state, player)
         title = f"Talk before {view.title.lower()}" if bool(self.talking(state)) else view.title
-        return replace(view, title=title, panel=last_talk(self, state, player))
+        return replace(view, title=title, more=last_talk(self, state, player).lines())
 
 
 def _with_talk(state: GridState) -> TalkState:

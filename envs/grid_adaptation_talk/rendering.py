@@ -1,21 +1,15 @@
-"""Pictures and text of the words of one talk step: who said what to whom."""
+"""The words of one talk step, for pictures and text: who said what to whom."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-from cellgames.envs.core.drawing import Circle, Polygon, Shape, Text, fitted
+from typing import TYPE_CHECKING
 
 from .state import TalkState
 
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
-
-_INK, _PALE, _BUBBLE, _EDGE = "#3b362f", "#857d70", "#eaf1f7", "#4d6a85"
-_NAME, _ROW, _TAIL = 78.0, 36.0, 7.0
-_ALL = "all"
 
 Letter = tuple[int | None, int | None]
 """A word as it was said and as it arrived; None for what is not known."""
@@ -37,38 +31,14 @@ class Conversation:
     public: bool
     letters: Sequence[Sequence[Letter | None]]
 
-    width: ClassVar[float] = 392.0
-
-    def draw(self, left: float, top: float) -> Iterator[Shape]:
-        """Yield a line for each sender: its name, and a bubble for each word."""
-        yield Text(left, top + 4, self.title, 13, _PALE)
-        heads = [_ALL] if self.public else [name.removeprefix("player_") for name in self.players]
-        if not self.letters:
-            return
-        wide = 62.0 if self.public else (self.width - _NAME) / len(heads)
-        yield Text(left, top + 30, "from", 13, _PALE)
-        for place, name in enumerate(heads):
-            yield Text(
-                left + _NAME + (place + 0.5) * wide, top + 30, f"to {name}" if place == 0 else name, 13, _PALE, "middle"
-            )
-        for seat, (name, letters) in enumerate(zip(self.players, self.letters, strict=True)):
-            y = top + 58 + _ROW * seat
-            yield Text(left, y + 5, name, fitted(name, 14, _NAME - 14), _INK)
-            for place, letter in enumerate(letters):
-                if letter is not None:
-                    yield from _bubble(left + _NAME + (place + 0.5) * wide, y, min(wide, 62.0) - 8, said(letter))
-
-    def lines(self) -> Iterator[str]:
-        """Yield the words for a terminal, a line for each sender; `.` is silence and `?` what is not known."""
-        if not self.letters:
-            return
-        wide = max(len("from"), *map(len, self.players))
-        heads = [_ALL] if self.public else [name.removeprefix("player_") for name in self.players]
-        yield f"{self.title}:"
-        yield f"{'from':<{wide}} to " + " ".join(f"{name:>5}" for name in heads)
-        for name, letters in zip(self.players, self.letters, strict=True):
-            row = " ".join(f"{'' if letter is None else said(letter):>5}" for letter in letters)
-            yield f"{name:<{wide}}    {row}".rstrip()
+    def lines(self) -> list[str]:
+        """Return the title and a line for each sender; `.` is silence and `?` what is not known."""
+        heads = ["all"] if self.public else self.players
+        lines = [self.title]
+        for name, letters in zip(self.players, self.letters or [[]] * len(self.players), strict=True):
+            words = (f"{said(word)} to {head}" for word, head in zip(letters, heads, strict=False) if word is not None)
+            lines.append(f"{name}: {', '.join(words) or '-'}")
+        return lines
 
 
 def last_talk(game: GridAdaptationTalk, state: TalkState, player: int | None = None) -> Conversation:
@@ -106,23 +76,3 @@ def said(letter: Letter) -> str:
     """Return the text of a word: its number, `.` for silence, `?` for what is not known, `3>5` if 3 arrives as 5."""
     one, other = ("?" if word is None else "." if word == 0 else str(word) for word in letter)
     return one if one == other or letter[1] is None else other if letter[0] is None else f"{one}>{other}"
-
-
-def _bubble(x: float, y: float, wide: float, word: str) -> Iterator[Shape]:
-    """Yield a bubble with a word, its tail to the left; a small circle for silence."""
-    if word == ".":
-        yield Circle(x, y, 3.0, None, _PALE, 1.2)
-        return
-    half, high, cut = wide / 2, 12.0, 5.0
-    corners = (
-        *(
-            (x - half + cut, y - high),
-            (x + half - cut, y - high),
-            (x + half, y - high + cut),
-            (x + half, y + high - cut),
-        ),
-        *((x + half - cut, y + high), (x - half + cut, y + high), (x - half - _TAIL + cut, y + high + cut)),
-        *((x - half, y + high - cut), (x - half, y - high + cut)),
-    )
-    yield Polygon(corners, _BUBBLE, _EDGE, 1.2)
-    yield Text(x, y + 5, word, fitted(word, 14, wide - 4), _INK, "middle", bold=True)

@@ -385,7 +385,6 @@ class ToroidalCup(Game[CupState]):
 
     @override
     def draw(self, state: CupState) -> Picture:
-        """Draw the first game; after the end with each team's share of the live cells over time."""
         return rendering.draw(rendering.view(self, state))
 
     @override
@@ -395,7 +394,7 @@ class ToroidalCup(Game[CupState]):
 
     @override
     def text(self, state: CupState) -> str:
-        return rendering.text(rendering.view(self, state, counts=False))
+        return rendering.text(rendering.view(self, state))
 
     @override
     def draw_for(self, state: CupState, player: int) -> Picture:
@@ -405,7 +404,7 @@ class ToroidalCup(Game[CupState]):
     @override
     def text_for(self, state: CupState, player: int) -> str:
         """Return the first game as one team sees it: all shapes to come but its next one are hidden."""
-        return rendering.text(rendering.view(self, state, player, counts=False))
+        return rendering.text(rendering.view(self, state, player))
 
 
 def _outcomes(scores: Tensor) -> Tensor:

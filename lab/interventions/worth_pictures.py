@@ -86,21 +86,18 @@ def _draw_cup(game: ToroidalCup, state: Any, shapes: tuple[Shape, ...], labels: 
     """Return an arrangement with shapes on its board; a few effects have their numbers beside them."""
     from cellgames.envs.toroidal_cup import rendering
 
-    view = rendering.view(game, state, counts=False)
+    view = rendering.view(game, state)
     generation = int(state.generations)
     moment = f"generation {generation}" if generation else "the arrangement"
     headline = f"{view.headline.partition(':')[0]}: {moment}"
-    drawn = rendering.draw(replace(view, headline=headline, counts=None, results=[""] * game.teams))
+    drawn = rendering.draw(replace(view, headline=headline, results=[""] * game.teams))
     live = state.board[0].numpy()
     dots = tuple(
         Rectangle(col + 0.25, row + 0.25, 0.5, 0.5, rendering.COLOURS[int(live[row, col]) - 1])
         for row, col in np.argwhere(live > 0).tolist()
     )
     words = _numbers(game, labels) if len(labels) <= _MOST_LABELS else ()
-    shown = _over(drawn, game.rows, game.cols, (*shapes, *(() if labels else dots), *words))
-    board = shown.shapes[-1]
-    assert isinstance(board, Inset)
-    return replace(shown, height=board.y + game.rows * board.scale + 14)  # without the room for shapes to come
+    return _over(drawn, game.rows, game.cols, (*shapes, *(() if labels else dots), *words))
 
 
 def _numbers(game: ToroidalCup, effects: Sequence[Effect]) -> Iterator[Text]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 from colour_vision import VISION, lab
 
-from cellgames.envs.cloth_of_gold.rendering import UNITS, View, draw
+from cellgames.envs.cloth_of_gold.rendering import GROUND, UNITS, View, draw, text
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text
 from cellgames.envs.core.raster import to_rgb
 
@@ -39,13 +41,12 @@ def read_back(inset: Inset) -> tuple[Cells, Mask, Mask]:
     """Cells, territory and marks of placed units [H, W] from shapes alone."""
     height, width = int(inset.picture.height), int(inset.picture.width)
     cells, placed = np.zeros((height, width), np.int8), np.zeros((height, width), np.bool_)
-    grounds: dict[str, int] = {}
     territory = np.zeros((2, height, width), np.bool_)
     for shape in inset.picture.shapes:
         match shape:
-            case Rectangle(x, y, across, 1, fill) if fill != UNITS[0]:  # grounds, a's before b's and both's
-                assert isinstance(fill, str)
-                territory[grounds.setdefault(fill, len(grounds)), int(y), int(x) : int(x + across)] = True
+            case Rectangle(x, y, across, 1, str(fill)) if fill in GROUND:
+                owners = ([0], [1], [0, 1])[GROUND.index(fill)]
+                territory[owners, int(y), int(x) : int(x + across)] = True
             case Rectangle(x, y, across):
                 cells[int(y), int(x) : int(np.ceil(x + across))] = 1
             case Circle(x, y, fill=fill) if fill is not None:
@@ -53,9 +54,11 @@ def read_back(inset: Inset) -> tuple[Cells, Mask, Mask]:
                     cells[int(y), int(x)] = 2
                 else:
                     placed[int(y), int(x)] = True
-            case Polygon(points, stroke=stroke):
+            case Polygon(points):
                 x, y = np.array(points).mean(0)
-                cells[int(y), int(x)] = 4 if stroke is None else 3
+                cells[int(y), int(x)] = 3
+            case Polyline(((x, y), (right, below))) if x != right and y != below:
+                cells[int(y), int(x)] = 4
     return cells, territory, placed
 
 
@@ -67,50 +70,36 @@ def test_a_picture_shows_every_cell_and_both_territories(height: int, width: int
     shown, grounds, marked = read_back(board_of(drawn))
     assert np.array_equal(shown, cells)
     assert np.array_equal(marked, placed)
-    assert np.array_equal(grounds[0], territory[0] & ~territory[1])
-    assert np.array_equal(grounds[1], territory[1])  # contested cells lie on b's ground
+    assert np.array_equal(grounds, territory)
     assert max(drawn.width, drawn.height) < 1200
     assert words(drawn)[0] == drawn.title == "round 3"
 
 
-@pytest.mark.parametrize("size", [8, 32, 100, 256])
-def test_exactly_the_contested_cells_are_hatched(size: int) -> None:
-    cells, territory = world(size, size)
-    drawn = board_of(draw(View(np.zeros_like(cells), territory, title="")))
-    hatched = np.zeros((size, size), np.bool_)
-    for line in drawn.picture.shapes:
-        if (
-            isinstance(line, Polyline)
-            and line.points[0][0] != line.points[1][0]
-            and line.points[0][1] != line.points[1][1]
-        ):
-            (x0, y0), (x1, y1) = line.points
-            steps = (np.arange(round((x1 - x0) * 20)) + 0.5) / 20
-            hatched[(y0 - steps).astype(int), (x0 + steps).astype(int)] = True
-            assert y0 - y1 == pytest.approx(x1 - x0)
-    contested = territory.all(0)
-    assert not (hatched & ~contested).any()
-    assert hatched.sum() > contested.sum() / 5
-    if size < 64:  # on larger worlds not every cell has a line
-        assert (hatched == contested).all()
-
-
-def test_the_score_line_counts_what_is_there() -> None:
+def test_the_lines_count_what_is_there() -> None:
     cells, territory = world(16, 24)
-    said = words(
-        draw(View(cells, territory, title="", scores=(12, -12), results=("wins", "loses"), names=("Ann", "Bob")))
-    )
-    assert "Ann: score +12, wins" in said
-    assert "Bob: score -12, loses" in said
-    for player in (0, 1):
-        assert f"{(cells == player + 1).sum()} units, territory {territory[player].sum()}" in said
-    assert f"contested {(territory[0] & territory[1]).sum()}" in said
-    assert f"killed {(cells == 4).sum()}" in said
-    assert f"neutral {(cells == 3).sum()}" in said
-    assert not any("placed" in word for word in said)
+    said = words(draw(View(cells, territory, "round 3", ("Ann", "Bob"), (12, -12), ("wins", "loses"))))[:4]
+    units, fields = [(cells == kind).sum() for kind in range(5)], territory.sum((1, 2))
+    assert said == [
+        "round 3",
+        f"Ann, score +12, wins: units {units[1]}, territory {fields[0]}",
+        f"Bob, score -12, loses: units {units[2]}, territory {fields[1]}",
+        f"neutral {units[3]}, killed {units[4]}, contested {territory.all(0).sum()}, placed 0",
+    ]
     nothing = words(draw(View(np.zeros((8, 8), np.int8), np.zeros((2, 8, 8), np.bool_), title="")))
-    assert {"player_a", "player_b", "0 units, territory 0", "contested 0", "killed 0"} <= set(nothing)
-    assert not any("neutral" in word for word in nothing)
+    assert nothing[1] == "player_a: units 0, territory 0"
+
+
+def test_a_sign_in_the_text_of_a_wide_world_stands_for_a_block() -> None:
+    """A block shows units rather than killed cells, and these rather than territory."""
+    cells, territory = np.zeros((8, 200), np.int8), np.zeros((2, 8, 200), np.bool_)
+    territory[0, :, :100] = True
+    cells[3, 3], cells[2, 2], cells[5, 0] = 2, 4, 4
+    placed = np.zeros_like(territory[0])
+    placed[3, 3] = True
+    lines = text(View(cells, territory, "")).split("\n")
+    assert len(lines[-1]) == 102
+    assert [line.split()[1][:3] for line in lines[-2:]] == ["-B-", "x--"]
+    assert text(View(cells, territory, "", placed=placed)).split("\n")[-2].split()[1][:3] == "-b-"
 
 
 @pytest.mark.parametrize("vision", VISION)
@@ -130,11 +119,8 @@ def test_everything_is_told_apart_in_every_kind_of_colour_vision(vision: str) ->
     def apart(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> float:
         return float(np.linalg.norm(first - second))
 
-    grounds = [middle(7, 1.31), middle(7, 4.31), middle(7, 10.31)]
-    assert min(apart(grounds[i], grounds[j]) for i, j in ((0, 1), (0, 2), (1, 2))) > 5
-    inside = np.linspace(0.1, 0.9, 30)
-    hatched = [middle(6.5 + down, 6.5 + right) for down in inside for right in inside]
-    assert max(apart(pixel, grounds[2]) for pixel in hatched) > 15
+    grounds = [middle(7, col) for col in (1.31, 4.31, 7.31, 10.31)]
+    assert min(apart(one, other) for one, other in combinations(grounds, 2)) > 5
     for col in (1, 4, 7, 10):
         a, b, killed, ground = (middle(row, col) for row in (1, 3, 5, 6.69))
         assert apart(a, b) > 30

@@ -7,10 +7,14 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pytest
+import torch
 from colour_vision import VISION, lab
 
+import cellgames
+from cellgames.envs.core import seeds
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text
-from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, View, bits, draw
+from cellgames.envs.grid_adaptation import rendering
+from cellgames.envs.grid_adaptation.rendering import COLOURS, View, draw, text
 
 Board = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
@@ -23,11 +27,6 @@ AFTER = np.array(
     [[-1, -1, -1, -1, -1], [-1, -1, 7, -1, -1], [-1, -1, 6, -1, -1], [-1, -1, 7, -1, -1], [-1, -1, -1, -1, -1]], np.int8
 )
 PLACED = BEFORE == 5
-TABLE = [
-    Row("player_0", 5, 250, 4, 0, 2),
-    Row("player_1", 2, 187, 2, 1, 0),
-    Row("player_2", 7, 42, 0, 3, 0, candidate=True),
-]
 
 
 def boards(size: int, seed: int = 1) -> tuple[Board, Board, Mask]:
@@ -59,11 +58,8 @@ def read_back(drawn: Picture) -> tuple[Board, Board, dict[str, Mask]]:
                 marks["born"][int(y), int(x)] = True
             case Rectangle(x, y, fill=str(fill), stroke=str()):
                 tiles[int(y), int(x)] = COLOURS.index(fill)
-            case Rectangle(x, y, width) if width < 0.2:  # a bar, left, in the middle or right
-                at = int(y), int(x)
-                digits[at] = max(0, digits[at]) + (4, 2, 1)[round((x + width / 2 - at[1] - 0.5) / 0.19) + 1]
-            case Circle(x, y):
-                digits[int(y), int(x)] = max(0, digits[int(y), int(x)])
+            case Text(x, y, sequence):
+                digits[int(y), int(x)] = int(sequence, 2)
             case Polygon(points):
                 marks["placed"][int(points[0][1]), int(points[0][0])] = True
             case Polyline(((x, y), (right, below))) if x != right and y != below:
@@ -84,40 +80,39 @@ def test_a_picture_shows_every_tile_and_what_became_of_it(size: int) -> None:
     assert np.array_equal(marks["died"], (board < 0) & stood)
     assert words(drawn)[0] == drawn.title == "round 3 of 8"
     said = {"tiles": board >= 0, **marks}
-    assert {f"{word} {mask.sum()}" for word, mask in said.items()} <= set(words(drawn))
+    assert ", ".join(f"{word} {mask.sum()}" for word, mask in said.items()) in words(drawn)
 
 
-def test_bars_are_as_long_as_the_points() -> None:
-    public = [0, 40, 80, 10, 20, 30, 60, 70]
-    drawn = draw(View(AFTER, title="", public=public))
-    bars = {COLOURS.index(s.fill): s.width for s in drawn.shapes if isinstance(s, Rectangle) and s.fill in COLOURS}
-    assert [bars[n] / bars[2] for n in range(1, 8)] == pytest.approx([points / 80 for points in public[1:]])
-    assert bars[0] < 2
-    said = words(drawn)
-    assert [said[said.index(bits(n)) + 1] for n in range(8)] == list(map(str, public))
-    nothing = draw(View(AFTER, title="", public=[0] * 8))
-    assert [s.width for s in nothing.shapes if isinstance(s, Rectangle) and s.fill in COLOURS] == [1.0] * 8
+def test_lines_tell_of_players_and_points_and_text_shows_the_board() -> None:
+    table = [(COLOURS[5], "player_0: sequence 101"), ("", "player_1: sequence ?")]
+    view = View(AFTER, "Round 2 of 8", public=range(0, 80, 10), table=table, more=["talk"])
+    points = "points of the last round: 000 0, 001 10, 010 20, 011 30, 100 40, 101 50, 110 60, 111 70"
+    said = ["Round 2 of 8", "player_0: sequence 101", "player_1: sequence ?", "tiles 3", points, "talk"]
+    assert words(draw(view))[: len(said)] == said
+    squares = [s.fill for s in draw(view).shapes if isinstance(s, Rectangle) and s.fill]
+    assert squares == [COLOURS[5]]
+    rows = ["  0", "  01234", "0 .....", "1 ..7..", "2 ..6..", "3 ..7..", "4 ....."]
+    assert text(view).split("\n") == [*said, *rows]
 
 
-def test_the_table_tells_of_every_player_and_marks_the_candidate() -> None:
-    drawn = draw(View(AFTER, title="", table=TABLE))
-    lines: dict[float, list[Text]] = {}
-    for shape in drawn.shapes:
-        if isinstance(shape, Text):
-            lines.setdefault(shape.y, []).append(shape)
-    rows = {line[0].text: line for line in lines.values()}
-    assert [t.text for t in rows["player"]] == ["player", "points", "tokens", "garnets", "reserves"]
-    assert [t.text for t in rows["player_0"]] == ["player_0", "101", "250", "2", "4", "0"]
-    assert [t.text for t in rows["player_1"]] == ["player_1", "010", "187", "0", "2", "1"]
-    assert [t.text for t in rows["player_2"]] == ["player_2", "111", "42", "0", "0", "3"]
-    assert rows["player_0"][0].bold  # who has won a Token
-    assert not rows["player_1"][0].bold
-    assert "Elimination Candidate: player_2" in rows
-    behind = [s for s in drawn.shapes if isinstance(s, Rectangle) and s.width > 300 and s.stroke is None]
-    assert [s.y < rows["player_2"][0].y < s.y + s.height for s in behind] == [True]
-    going_on = draw(View(AFTER, title="", table=[row._replace(tokens=None, candidate=False) for row in TABLE]))
-    assert words(going_on).count("-") == 3
-    assert not any("Elimination" in word for word in words(going_on))
+def test_the_table_tells_a_player_its_own_secrets_alone() -> None:
+    game = cellgames.make("grid-adaptation-small-v0")
+    state = game.init(seeds(0, 1))
+    lines = [[words for _, words in rendering.view(game, state, player).table] for player in (None, 1)]
+    for seat, (seen, known) in enumerate(zip(*lines, strict=True)):
+        own = f"player_{seat}: sequence {int(state.sequence[0, seat]):03b}, points 0, tokens -, garnets 2, reserves 3"
+        assert seen == own
+        assert known == (own if seat == 1 else f"player_{seat}: sequence ?, points ?, tokens -, garnets ?, reserves ?")
+    state = state.replace(
+        terminated=~state.terminated,
+        candidate=torch.full_like(state.candidate, 2),
+        scores=torch.arange(4.0)[None].to(state.scores.dtype),
+        tokens=torch.ones_like(state.tokens),
+    )
+    shown = [words for _, words in rendering.view(game, state, 1).table]
+    assert [line[:8] for line in shown] == [f"player_{seat}" for seat in (3, 2, 1, 0)]
+    assert [line.endswith(", Elimination Candidate") for line in shown] == [False, True, False, False]
+    assert all("points ?" not in line and ", tokens 1," in line for line in shown)
 
 
 @pytest.mark.parametrize("vision", VISION)

@@ -20,7 +20,7 @@ from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.cloth_of_gold_wild.rendering import LAND, WARDS, wild_view
 from cellgames.envs.cloth_of_gold_wild.state import wild
 from cellgames.envs.core import chance
-from cellgames.envs.core.drawing import frame_times
+from cellgames.envs.core.drawing import INK, PALE, frame_times, mix
 from cellgames.envs.core.info import WIN
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 from cellgames.utils.foreign_text import shown
@@ -30,7 +30,7 @@ from .patterns import patterns
 from .view import Frame, View, changed, clicked, player_names, results
 
 _KILLED = 4
-_NOBODYS = [{"label": "contested", "colour": COLOURS[2]}, {"label": "killed", "colour": drawn._DEAD}]
+_NOBODYS = [{"label": "contested", "colour": COLOURS[2]}, {"label": "killed", "colour": drawn.DEAD}]
 
 _LAND = ("", "water", "forest", "rock", "burnt", "burning")
 _SIGNS = ("", "#00000055", "#4d7a2a", "#00000055", "", "#a31d0a")  # on land
@@ -47,17 +47,16 @@ class ClothView(View):
     def layout(self) -> dict[str, Any]:
         palette = {
             "units": drawn.UNITS,
-            "ground": drawn._GROUND,
-            "edge": drawn._EDGE,
-            "hatch": drawn._HATCH,
-            "killed": drawn._DEAD,
-            "neutral": drawn._STONE,
-            "ring": drawn._RING,
-            "world": drawn._WORLD,
-            "grid": drawn._PALE,
-            "ink": drawn._INK,
-        }
-        palette |= self.more_colours()
+            "ground": (*drawn.GROUND[:2], drawn.GROUND[1]),
+            "edge": drawn.EDGE,
+            "hatch": mix(drawn.UNITS[0], drawn.WORLD, 0.62),
+            "killed": drawn.DEAD,
+            "neutral": drawn.STONE,
+            "ring": drawn.RING,
+            "world": drawn.WORLD,
+            "grid": PALE,
+            "ink": INK,
+        } | self.more_colours()
         return {
             "kind": "cells",
             "paint": "cloth",
@@ -66,7 +65,7 @@ class ClothView(View):
             "wrap": False,
             "marks": dict(self.marks),
             "colours": list(drawn.UNITS),
-            "ground": drawn._WORLD,
+            "ground": drawn.WORLD,
             "palette": palette,
             "dark": dark(CLOTH, palette, CLOTH["units"]),
             "legend": [

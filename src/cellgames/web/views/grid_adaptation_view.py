@@ -14,6 +14,7 @@ import torch
 from typing_extensions import override
 
 from cellgames.envs.boards.packedboards import PackedGrid
+from cellgames.envs.core.drawing import INK, PALE
 from cellgames.envs.grid_adaptation import rendering as drawn
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -44,16 +45,16 @@ class GridView(View):
     def layout(self) -> dict[str, Any]:
         palette = {
             "tiles": drawn.COLOURS,
-            "digit": drawn._DIGIT,
-            "dark": [drawn._light(colour) <= 0.3 for colour in drawn.COLOURS],
-            "ring": drawn._RING,
-            "rim": f"{drawn._RING}55",
-            "cross": drawn._CROSS,
-            "board": drawn._BOARD,
-            "grid": drawn._PALE,
-            "ink": drawn._INK,
+            "digit": drawn.DIGIT,
+            "dark": [drawn.light(colour) <= 0.3 for colour in drawn.COLOURS],
+            "ring": drawn.RING,
+            "rim": f"{drawn.RING}55",
+            "cross": drawn.CROSS,
+            "board": drawn.BOARD,
+            "grid": PALE,
+            "ink": INK,
         }
-        sequences = [{"label": drawn.bits(number), "colour": colour} for number, colour in enumerate(drawn.COLOURS)]
+        sequences = [{"label": f"{number:03b}", "colour": colour} for number, colour in enumerate(drawn.COLOURS)]
         return {
             "kind": "cells",
             "paint": "tiles",
@@ -62,7 +63,7 @@ class GridView(View):
             "wrap": False,
             "marks": {**_MARKS, "ghost": 1 << _GHOST},
             "colours": list(SEATS[: self.game.players]),
-            "ground": drawn._BOARD,
+            "ground": drawn.BOARD,
             "palette": palette,
             "dark": dark(TILES, palette, DARK_SEATS[: self.game.players]),
             "legend": [

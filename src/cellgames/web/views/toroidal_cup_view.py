@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from typing_extensions import override
 
-from cellgames.envs.core.drawing import frame_times
+from cellgames.envs.core.drawing import INK, frame_times
 from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -37,9 +37,9 @@ class CupView(View):
     def layout(self) -> dict[str, Any]:
         palette = {
             "cells": drawn.COLOURS,
-            "board": drawn._BOARD,
-            "line": drawn._LINE,
-            "ink": drawn._INK,
+            "board": drawn.BOARD,
+            "line": drawn.LINE,
+            "ink": INK,
             "pale": "#6f675b",
         }
         return {
@@ -50,7 +50,7 @@ class CupView(View):
             "wrap": True,
             "band": self.game.lattice.band,
             "colours": list(drawn.COLOURS[: self.game.teams]),
-            "ground": drawn._BOARD,
+            "ground": drawn.BOARD,
             "palette": palette,
             "dark": dark(TEAMS, palette, TEAMS["cells"][: self.game.teams]),
             "roster": roster_data(self.game.info.players, self.game.rows, self.game.cols),
