@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         round_robin as round_robin,
     )
     from .records.checksums import RecordError as RecordError
-    from .records.positions import after_moves as after_moves
+    from cellgames.arena.records.replays import after_moves as after_moves
     from .records.record_lines import (
         Forfeit as Forfeit,
         Record as Record,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .report.leaderboard import Leaderboard as Leaderboard, leaderboards as leaderboards
     from .season.bots import BotUmpire as BotUmpire
     from .season.cup import CupUmpire as CupUmpire
-    from .season.playoffs import Bracket as Bracket, bracket as bracket
+    from cellgames.arena.season.standings import Bracket as Bracket, bracket as bracket
     from .season.schedule import SeasonOptions as SeasonOptions
     from .season.season import Season as Season, play_season as play_season
     from .season.standings import GameResult as GameResult, standings as standings

@@ -18,7 +18,7 @@ from torch import Tensor
 from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.base import AnyAgent, StateAgent, acting, draw_seeds, takes_states
 from cellgames.agents.loading import load
-from cellgames.arena.records.positions import check_unfinished
+from cellgames.arena.records.replays import check_unfinished
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.drawing import Notes, Picture, to_svg
 from cellgames.envs.core.raster import require_pillow, to_png

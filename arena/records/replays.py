@@ -1,4 +1,4 @@
-"""Records played again: every move and the result are checked; a game can be saved as an animation.
+"""Records played again with checks of every move and the result, their positions, and games saved as animations.
 
 Letters: `B` games, `P` players, `K` components of an action.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise, zip_longest
 
 import numpy as np
@@ -19,6 +20,7 @@ from torch import Tensor
 from cellgames.agents.play_loop import parse_move, parse_moves
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
 from cellgames.envs.core.drawing import Picture
+from cellgames.envs.core.errors import brief
 from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import make
@@ -28,7 +30,8 @@ from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.progress import progress as show_progress
 
-from .record_lines import Forfeit, Outcome, Record, Result
+from .checksums import RecordError
+from .record_lines import Forfeit, Outcome, Record, Result, read_records
 
 _MOST_CELLS = 1 << 25  # of all boards of a batch
 
@@ -101,11 +104,12 @@ def replay(record: Record) -> list[State]:
     Raises:
         ReplayError: Unknown game, a move that is illegal or missing or comes after the end, another result.
     """
-    states: list[State] = []
-    message = _execute(game_of(record), [record], states.append)[0]
-    if message:
-        raise ReplayError(message)
-    return states
+    game, states, messages = game_of(record), list[State](), [""]
+    for step in _executed(game, [record], messages):
+        states += [step.after] if states else [step.before, step.after]
+    if messages[0]:
+        raise ReplayError(messages[0])
+    return states or [start(game, record.seed, record.position)]
 
 
 def verify(
@@ -137,7 +141,9 @@ def verify(
             continue
         numbers, width = iter(group), max(1, min(batch, _MOST_CELLS // math.prod(game.info.board.shape)))
         while part := list(islice(numbers, width)):
-            messages = _execute(game, [records[number] for number in part])
+            messages = [""] * len(part)
+            for _ in _executed(game, [records[number] for number in part], messages):
+                pass
             for number, message in zip(part, messages, strict=True):
                 if message:
                     yield number, ReplayError(message)
@@ -207,46 +213,27 @@ def stepped(
     """
     rows = [(number, len(record.moves)) for number, record in enumerate(records)] if rows is None else rows
     for first in range(0, len(rows), batch):
-        part = list(range(first, min(first + batch, len(rows))))
-        states, moves = [], {}
-        for row in part:
-            number, count = rows[row]
-            record = records[number]
-            try:
-                states.append(start(game, record.seed, record.position))
-                moves[row] = [parse_move(game, move) for move in record.moves[:count]]
-            except ValueError as error:
-                raise ReplayError(f"game {number + 1}: {error}") from None
-        going, turn = [row for row in part if moves[row]], 0
-        state = type(states[0]).cat(states)[[row - first for row in going]]
-        while going:
-            chosen = torch.stack([moves[row][turn] for row in going])
-            try:
-                after = game.step(state, chosen)
-            except IllegalActionError as error:
-                where = f"game {rows[going[error.env_id]][0] + 1}, move {turn + 1}"
-                raise ReplayError(f"{where}: {error.brief}") from None
-            yield Step(turn, going, state, chosen, after)
-            turn += 1
-            for row, done in zip(going, after.done.tolist(), strict=True):
-                number = rows[row][0]
-                if done != (len(records[number].moves) == turn):
-                    many = "moves follow the end" if done else "too few moves: the game goes on"
-                    raise ReplayError(f"game {number + 1}, after move {turn}: {many}")
-            left = [place for place, row in enumerate(going) if len(moves[row]) > turn]
-            state, going = after[left], [going[place] for place in left]
+        part = rows[first : first + batch]
+        messages = [""] * len(part)
+        for step in _executed(game, [records[number] for number, _ in part], messages, [count for _, count in part]):
+            yield replace(step, rows=[first + row for row in step.rows])
+        for (number, _), message in zip(part, messages, strict=True):
+            if message:
+                raise ReplayError(f"game {number + 1}: {message}")
 
 
 # ---------------------------------------------------------------- execution
 
 
-def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], None] | None = None) -> list[str]:
-    """Play records of one game; return for each what is wrong with it, "" for nothing.
+def _executed(
+    game: Game, records: Sequence[Record], messages: list[str], counts: Sequence[int] | None = None
+) -> Iterator[Step]:
+    """Play records of one game; `messages` get what is wrong with each.
 
-    `on_state` sees the batch before each turn, and at the end. An env leaves the batch when its game is over
-    or has failed.
+    With `counts`, so many moves of each are played, and results are not compared. An env leaves the batch when its game
+    is over or has failed, or when its moves are played.
     """
-    messages = [""] * len(records)
+    judged, counts = counts is None, counts or [len(record.moves) for record in records]
     actions: list[Tensor] = []
     starts: list[int] = []  # by record: the row of its first action among those of all records
     env_ids: list[int] = []  # the record of each env of the batch
@@ -254,36 +241,32 @@ def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], 
     for number, record in enumerate(records):
         starts.append(starts[-1] + len(actions[-1]) if starts else 0)
         try:
-            actions.append(_actions(game, record, known))
+            actions.append(_actions(game, record.moves[: counts[number]], known))
             env_ids.append(number)
         except ReplayError as error:
             actions.append(torch.empty((0, *game.info.action_shape), dtype=torch.int64, device="cpu"))
             messages[number] = str(error)
     state, env_ids = _first(game, records, env_ids, messages)
-    if not env_ids:
-        return messages
     moves, turn = torch.cat(actions), 0
-    while True:
-        if on_state is not None:
-            on_state(state)
+    while env_ids:
         going = []
         for env_id, done in enumerate(state.done.tolist()):
-            record = records[env_ids[env_id]]
-            count = len(record.moves)
+            number = env_ids[env_id]
+            record = records[number]
             if done:
-                messages[env_ids[env_id]] = _after(game, state, env_id, record, turn)
-            elif turn == count and record.result.forfeit is not None:
-                messages[env_ids[env_id]] = _forfeited(game, state, env_id, record, record.result.forfeit)
-            elif turn == count:
-                messages[env_ids[env_id]] = f"too few moves: after the last one, move {count}, the game goes on"
-            else:
+                messages[number] = _after(game, state, env_id, record, turn, judged)
+            elif turn < counts[number]:
                 going.append(env_id)
+            elif turn == len(record.moves) and record.result.forfeit is not None:
+                messages[number] = _forfeited(game, state, env_id, record, record.result.forfeit)
+            elif turn == len(record.moves):
+                messages[number] = f"too few moves: after the last one, move {turn}, the game goes on"
         state, env_ids = _keep(state, env_ids, going)
         if not env_ids:
-            return messages
+            return
         chosen = moves[[starts[number] + turn for number in env_ids]]
         try:
-            state = game.step(state, chosen)
+            after = game.step(state, chosen)
         except IllegalActionError:
             going = []
             for env_id, number in enumerate(env_ids):
@@ -294,9 +277,11 @@ def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], 
                     messages[number] = f"move {turn + 1}, {shown(records[number].moves[turn])}: {error.brief}"
             state, env_ids = _keep(state, env_ids, going)
             if not env_ids:
-                return messages
-            state = game.step(state, chosen[going])
-        turn += 1
+                return
+            chosen = chosen[going]
+            after = game.step(state, chosen)
+        yield Step(turn, env_ids, state, chosen, after)
+        state, turn = after, turn + 1
 
 
 def _keep(state: State, env_ids: list[int], going: list[int]) -> tuple[State, list[int]]:
@@ -306,13 +291,15 @@ def _keep(state: State, env_ids: list[int], going: list[int]) -> tuple[State, li
     return state[going], [env_ids[env_id] for env_id in going]
 
 
-def _after(game: Game, state: State, env_id: int, record: Record, turn: int) -> str:
+def _after(game: Game, state: State, env_id: int, record: Record, turn: int, judged: bool) -> str:
     """Return the fault of a record whose game is over after `turn` moves, "" for none."""
     if more := len(record.moves) - turn:
         word = "move follows" if more == 1 else "moves follow"
         return f"moves after the end: the game is over after move {turn}, but {more} {word}"
     if record.result.forfeit is not None:
         return f"forfeited by seat {record.result.forfeit.seat + 1}, but the game is over after its last move"
+    if not judged:
+        return ""
     common = list(_common("summary", record.summary, game.summary(state[env_id])))
     recorded = vars(record.result) | {name: was for name, was, _ in common}
     return result_differs(recorded, vars(result(game, state, env_id)) | {name: now for name, _, now in common})
@@ -342,12 +329,12 @@ def _common(name: str, recorded: object, replayed: object) -> Iterator[tuple[str
         yield name, recorded, replayed
 
 
-def _actions(game: Game, record: Record, known: dict[str, int]) -> Tensor:
+def _actions(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tensor:
     """Return the actions, one row a move; `known` as for `parse_moves`."""
     try:
-        return parse_moves(game, record.moves, known)
+        return parse_moves(game, moves, known)
     except ValueError:
-        for number, move in enumerate(record.moves, 1):
+        for number, move in enumerate(moves, 1):
             try:
                 parse_move(game, move)
             except ValueError as error:
@@ -357,21 +344,18 @@ def _actions(game: Game, record: Record, known: dict[str, int]) -> Tensor:
 
 def _first(game: Game[S], records: Sequence[Record], env_ids: list[int], messages: list[str]) -> tuple[S, list[int]]:
     """Return the first states of some records, and which of them there are; `messages` get the errors of others."""
-    if not any(records[number].position or not _is_seed(records[number].seed) for number in env_ids):
-        return game.init(
-            torch.tensor([records[number].seed for number in env_ids], dtype=torch.int64, device="cpu")
-        ), env_ids
-    states: list[S] = []
-    there = []
+    seeds = [records[number].seed for number in env_ids]
+    if not any(records[number].position for number in env_ids) and all(map(_is_seed, seeds)):
+        return game.init(torch.tensor(seeds, dtype=torch.int64, device="cpu")), env_ids
+    states, there = list[S](), list[int]()
     for number in env_ids:
         try:
             states.append(start(game, records[number].seed, records[number].position))
             there.append(number)
         except ValueError as error:
             messages[number] = f"the starting position: {error}"
-    return (
-        type(states[0]).cat(states) if states else game.init(torch.empty(0, dtype=torch.int64, device="cpu"))
-    ), there
+    none = torch.empty(0, dtype=torch.int64, device="cpu")
+    return type(states[0]).cat(states) if states else game.init(none), there
 
 
 _FRAME_SPEED = 5  # pictures within a step in the time of one position
@@ -403,3 +387,68 @@ def save_film(
 
     total = sum(hold if len(pictures) == 1 else len(pictures) for pictures in steps) if progress else 0
     save_animation(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms, total=total)
+
+
+_ENDS: dict[Outcome, str] = {"win": "has won", "draw": "has drawn", "loss": "has lost"}
+
+
+def after_moves(game: Game[S], moves: Sequence[str], *, position: str = "", seed: int = 0) -> S:
+    """Return the state after moves from a position; "" is the game's usual start.
+
+    Raises:
+        ValueError: A bad position; a move that is illegal or comes after the end, with its number from 1.
+    """
+    (state,) = deque(states_of_moves(game, moves, position=position, seed=seed), 1)
+    return state
+
+
+def states_of_moves(game: Game[S], moves: Sequence[str], *, position: str = "", seed: int = 0) -> Iterator[S]:
+    """Yield the states before and after each of the moves; arguments and errors are those of `after_moves`."""
+    state = start(game, seed, position)
+    yield state
+    for number, move in enumerate(moves, 1):
+        if bool(state.done):
+            raise ValueError(f"move {number}, {shown(move)}: the game is over after move {number - 1}")
+        try:
+            state = game.step(state, parse_move(game, move)[None])
+        except ValueError as error:
+            raise ValueError(f"move {number}, {shown(move)}: {brief(error)}") from None
+        yield state
+
+
+def pick(path: PathLike, number: int | None = None) -> Record:
+    """Return one record of a file by its number, from 1; a file of one record needs no number.
+
+    Raises:
+        RecordError: No records, no such number, or none given among many; what `read_records` raises.
+        OSError: The file cannot be read.
+    """
+    records = read_records(path).records
+    if not records:
+        raise RecordError(path, "records", "none")
+    if number is None and len(records) > 1:
+        raise RecordError(path, "one game", len(records), "choose one by its number from 1")
+    if number is not None and not 1 <= number <= len(records):
+        raise RecordError("number", f"1 to {len(records)}", number, where=path)
+    return records[(number or 1) - 1]
+
+
+def at_ply(record: Record, ply: int | None = None) -> State:
+    """Return the state of a recorded game after `ply` moves; None stands for the one before the last move.
+
+    Raises:
+        ValueError: The game has fewer moves than `ply`.
+        ReplayError: The record does not reproduce.
+    """
+    states, most = replay(record), len(record.moves)
+    if ply is not None and not 0 <= ply <= most:
+        raise InputError("ply", f"a ply from 0 to {most - 1}", ply, f"the game is over after {most} moves")
+    return states[most - 1 if ply is None else ply]
+
+
+def check_unfinished(game: Game, state: State) -> None:
+    """Raise a `ValueError` that says how the game ended if the state, a batch of one, is a finished game."""
+    if bool(state.done):
+        ended = result(game, state)
+        said = ", ".join(f"{name} {_ENDS[end]}" for name, end in zip(game.info.players, ended.outcome, strict=True))
+        raise ValueError(f"the game is over in this position: {said}, turn {ended.turns}; give an earlier one")

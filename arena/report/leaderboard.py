@@ -44,9 +44,8 @@ from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Part, Report, Table
 from cellgames.utils.report.text import escape
 
-from .payoff_sections import cycles_data
 from .rating_tables import notes, rating_columns, side_columns, tables_data
-from .run_report import sections, tables_of
+from .run_report import cycles_data, sections, tables_of
 
 _MANY_AGENTS = 64
 _MOST_AGENTS = 200

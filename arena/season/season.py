@@ -36,9 +36,8 @@ from cellgames.utils.version import __version__
 
 from . import season_reports as reports
 from .games import REPLAYS, Fixture, Played, Umpire, UmpirePlayer, feeding_games, make_die, results_of
-from .playoffs import Bracket, bracket
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
-from .standings import GameResult, Line, seed_teams, standings
+from .standings import Bracket, GameResult, Line, bracket, seed_teams, standings
 from .teams import Team, by_league, check_names
 
 SETTINGS, GAMES = "season.json", "games.jsonl"

@@ -20,9 +20,8 @@ from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, plain_table
 
-from .playoffs import Bracket, Series
 from .schedule import SeasonSchedule, league_counts
-from .standings import GameResult, Line
+from .standings import Bracket, GameResult, Line, Series
 from .teams import Leagues, Team, by_league
 
 SCHEDULE, STANDINGS, BRACKET_FILE = "schedule.json", "standings.json", "bracket.json"

@@ -105,7 +105,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _solve(arguments: argparse.Namespace) -> int:
     """Solve a position; print what is found."""
     from cellgames.agents.solving import proof_search
-    from cellgames.arena.records import positions
+    from cellgames.arena.records import replays
 
     if arguments.game is None:
         raise UserError("name a game, such as torus-v0 --size 4, or a proof with --verify FILE")
@@ -123,8 +123,8 @@ def _solve(arguments: argparse.Namespace) -> int:
         solver = proof_search(game, int(arguments.memory * _GIB), table=arguments.table)
     except RuntimeError as error:
         raise UserError(str(error)) from error
-    state = positions.after_moves(game, arguments.moves.split(), position=arguments.position)
-    positions.check_unfinished(game, state)
+    state = replays.after_moves(game, arguments.moves.split(), position=arguments.position)
+    replays.check_unfinished(game, state)
     return _Solving(arguments, state, solver).run()
 
 

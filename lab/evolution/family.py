@@ -294,7 +294,7 @@ class FamilyRun:
 
     def _mixed(self) -> list[dict[str, Any]]:
         """Return designs that are about as good as the best one, with the weights of an equilibrium among them."""
-        from cellgames.arena.stats.equilibrium import equilibrium
+        from cellgames.arena.stats.payoffs import equilibrium
 
         best = [champion.design for champion in self.champions[::-1]]
         designs = np.unique(np.stack([*best, *self.elites["solution"][:_CONTENDERS]]), axis=0)

@@ -18,8 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from cellgames.arena.stats.equilibrium import equilibrium, gibbs, optimize
-from cellgames.arena.stats.payoffs import Payoffs
+from cellgames.arena.stats.payoffs import Payoffs, equilibrium, gibbs, optimize
 from cellgames.utils.errors import InputError, shown
 
 FloatArray: TypeAlias = NDArray[np.float64]

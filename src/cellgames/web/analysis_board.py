@@ -27,8 +27,7 @@ from cellgames.arena.analyse import move_review, search_analysis
 from cellgames.arena.analyse.move_review import MARKS, best_lines, review, seat_chance
 from cellgames.arena.analyse.search_analysis import Analysis, LineMove, MoveReport, analyse, to_data
 from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.positions import states_of_moves
-from cellgames.arena.records.replays import start
+from cellgames.arena.records.replays import start, states_of_moves
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of

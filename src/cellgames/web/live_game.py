@@ -27,9 +27,8 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import Played, move_in_words, moves, parse_move
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl
 from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.positions import check_unfinished
 from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result, forfeit_of
-from cellgames.arena.records.replays import result, start
+from cellgames.arena.records.replays import check_unfinished, result, start
 from cellgames.envs.core import Game, State
 from cellgames.plugins.levels import levels
 from cellgames.utils.version import __version__

@@ -18,7 +18,7 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.playouts import RandomAgent
 from cellgames.arena.analyse import search_analysis as analysis
-from cellgames.arena.records import positions
+from cellgames.arena.records import replays
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import result
 from cellgames.cli.main import main
@@ -32,7 +32,7 @@ PLANNED = ("--in-process", "--agents", "analysis_bots:Planned")
 
 
 def after(*moves: str) -> State:
-    state: State = positions.after_moves(TORUS, moves)
+    state: State = replays.after_moves(TORUS, moves)
     return state
 
 

@@ -8,8 +8,7 @@ import pytest
 from cup_seasons import CupSeason, published
 
 from cellgames.arena.season.games import make_die
-from cellgames.arena.season.playoffs import FIRST_SEATS, ROUNDS, Bracket, bracket
-from cellgames.arena.season.standings import GameResult, standings
+from cellgames.arena.season.standings import FIRST_SEATS, ROUNDS, Bracket, GameResult, bracket, standings
 
 SEEDS = {"L": ("a", "b", "c", "d"), "M": ("p", "q", "r", "s")}
 ORDER = "pabcqrsd"

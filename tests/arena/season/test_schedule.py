@@ -8,8 +8,7 @@ from itertools import combinations, product
 
 import pytest
 
-from cellgames.arena.season.schedule import SeasonOptions, SeasonSchedule, draw_schedule, league_counts
-from cellgames.arena.season.schedule_days import deal_days
+from cellgames.arena.season.schedule import SeasonOptions, SeasonSchedule, deal_days, draw_schedule, league_counts
 from cellgames.arena.season.teams import Team, assign_divisions, by_league
 
 Sizes = tuple[int, int]

@@ -200,7 +200,7 @@ def _ladder_out(arguments: argparse.Namespace, options: LadderOptions) -> Path:
 def _report_ladder(
     arguments: argparse.Namespace, options: LadderOptions, game: Game, finished: Any
 ) -> list[tuple[str, str] | str]:
-    from cellgames.arena.ladder.ladder_report import ladder_table, mistakes_table
+    from cellgames.arena.ladder.climb import ladder_table, mistakes_table
 
     print_table(ladder_table(finished.place))
     if finished.mistakes:

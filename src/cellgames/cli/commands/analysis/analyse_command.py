@@ -139,16 +139,16 @@ def _option(name: str) -> str:
 def _run_position(arguments: argparse.Namespace) -> int:
     from cellgames.agents.loading import load
     from cellgames.arena.analyse import search_analysis as analysis
-    from cellgames.arena.records import positions, replays
+    from cellgames.arena.records import replays
     from cellgames.utils.progress import waiting
 
     _check(arguments)
     if arguments.records:
         record = _record(arguments)
-        game, state = replays.game_of(record), positions.at_ply(record, arguments.ply)
+        game, state = replays.game_of(record), replays.at_ply(record, arguments.ply)
     else:
         game, (*_, state), _ = _game_from_moves(arguments)
-    positions.check_unfinished(game, state)
+    replays.check_unfinished(game, state)
     agent = load(arguments.agents[0], game) if arguments.agents else analysis.default_agent(game)
     with waiting("Searching the position", shown=not arguments.quiet):
         found = analysis.analyse(game, state, agent, arguments.seed)
@@ -223,7 +223,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _game_from_moves(arguments: argparse.Namespace) -> tuple[Game, list[State], list[str]]:
-    from cellgames.arena.records.positions import states_of_moves
+    from cellgames.arena.records.replays import states_of_moves
 
     game = shared.make_game(arguments)
     moves = arguments.moves.replace(",", " ").split()
@@ -242,11 +242,11 @@ def _game_from_record(arguments: argparse.Namespace) -> tuple[Game, list[State],
 
 def _record(arguments: argparse.Namespace) -> Record:
     """Return the record that the command line chooses."""
-    from cellgames.arena.records import positions
+    from cellgames.arena.records import replays
     from cellgames.arena.records.record_lines import records_file
 
     path = records_file(arguments.records[0])
-    record = positions.pick(path, arguments.record)
+    record = replays.pick(path, arguments.record)
     _check_game(arguments, path, record)
     return record
 

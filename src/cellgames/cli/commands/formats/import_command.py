@@ -71,8 +71,7 @@ def _reading(arguments: argparse.Namespace, what: str) -> Iterator[None]:
 
 
 def _games(arguments: argparse.Namespace, text: str) -> int:
-    from cellgames.arena.formats.sgf_dialects import dialect_of
-    from cellgames.arena.formats.sgf_files import sgf_to_records
+    from cellgames.arena.formats.sgf_files import dialect_of, sgf_to_records
     from cellgames.arena.records.record_lines import to_lines
     from cellgames.utils.files import write_atomic
 
