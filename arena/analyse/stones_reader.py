@@ -13,14 +13,13 @@ from typing_extensions import override
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.connection.boards import Board, board
 from cellgames.envs.connection.game import ConnectionGame
-from cellgames.envs.connection.rendering import outline
 from cellgames.envs.core import Game
+from cellgames.envs.torus.rendering import form
 
 from .layouts import Layout
 from .reader import Frame, Placed, Reader
 
 _LATER = (1, 3, 8)  # own moves of a seat before each phase but the first
-_CORNER = 0.5 * (2**0.5 - 1)  # half an edge of the octagon of width 1
 _REACH = 4  # rows and columns from the last stone in which answers are shown
 
 
@@ -65,13 +64,13 @@ class TorusReader(StonesReader):
         super().__init__(game)
         self.size = int(game.parameters["size"])
         names = tuple(game.action_to_string(cell) for cell in range(game.info.num_actions))
-        layout, middle = Layout(names, _outlines(self.size)), self.size // 2
+        drawn, middle = Layout(names, tuple(map(form(self.size).outline, range(len(names))))), self.size // 2
         octagon = middle * self.size + middle
         square = octagon + self.size**2
         self.frames = (
-            Frame("board", "the board", layout),
-            Frame("last octagon", "answers, seen from the opponent's last stone on an octagon", layout, octagon),
-            Frame("last square", "answers, seen from the opponent's last stone on a square", layout, square),
+            Frame("board", "the board", drawn),
+            Frame("last octagon", "answers, seen from the opponent's last stone on an octagon", drawn, octagon),
+            Frame("last square", "answers, seen from the opponent's last stone on a square", drawn, square),
         )
 
     @override
@@ -81,20 +80,6 @@ class TorusReader(StonesReader):
         (row, col), (down, right) = divmod(place, n), divmod(other % (n * n), n)
         moved = kind * n * n + (row - down + n // 2) % n * n + (col - right + n // 2) % n
         return 1 + other // n**2, moved
-
-
-def _outlines(size: int) -> tuple[tuple[tuple[float, float], ...], ...]:
-    """Return the corners of all octagons and squares; the last squares lie on the seams."""
-    a, b = 0.5, _CORNER
-    c = a - b
-    octagon = ((a, b), (b, a), (-b, a), (-a, b), (-a, -b), (-b, -a), (b, -a), (a, -b))
-    square = ((c, 0.0), (0.0, c), (-c, 0.0), (0.0, -c))
-    return tuple(
-        tuple((col + kind / 2 + x, row + kind / 2 + y) for x, y in (octagon, square)[kind])
-        for kind in range(2)
-        for row in range(size)
-        for col in range(size)
-    )
 
 
 class ConnectionReader(StonesReader):
@@ -147,4 +132,4 @@ class ConnectionReader(StonesReader):
 
 def _layout(cells: Board) -> Layout:
     names = tuple(map(cells.name, range(cells.cells)))
-    return Layout(names, tuple(outline(cells, cell) for cell in range(cells.cells)))
+    return Layout(names, tuple(cells.form.outline(cell) for cell in range(cells.cells)))

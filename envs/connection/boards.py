@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Literal, TypeAlias
 
+from cellgames.envs.stones.stone_view import Form
 from cellgames.utils.errors import InputError, shown
 
 Shape: TypeAlias = Literal["rhombus", "triangle"]
@@ -86,15 +87,10 @@ class Board:
         """The sides that Black has to connect, and those of White."""
         return (TOP | BOTTOM, LEFT | RIGHT) if self.shape == "rhombus" else (TOP | LEFT | SLANT,) * 2
 
-    @property
-    def rows(self) -> list[list[list[int]]]:
-        """The cells by kind and row."""
-        found: list[list[list[int]]] = [[] for _ in range(self.kinds)]
-        for cell, (kind, row, _) in enumerate(self.spots):
-            if row == len(found[kind]):
-                found[kind].append([])
-            found[kind][row].append(cell)
-        return found
+    @cached_property
+    def form(self) -> Form:
+        """The form of the board in pictures."""
+        return Form(self.spots, self.tiling == "hexagons")
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:

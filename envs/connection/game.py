@@ -31,17 +31,18 @@ from cellgames.envs.stones.stone_tensors import (
     threads_for,
     where,
 )
+from cellgames.envs.stones.stone_view import StoneView
 from cellgames.utils.errors import InputError, shown
 
 from . import board_tables, boards, filling, rules
 from .board_tables import Tables, native_board
 from .boards import MOST_SIZE, Board, Shape, Tiling
+from .rendering import draw_sides
 from .winning_path import Link, winning_path
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Notes, Picture
 
-    from .rendering import View
 
 MIN_SIZE = 2
 SWAP = "swap-pieces"
@@ -227,7 +228,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
     @property
     @override
     def _widths(self) -> Sequence[Sequence[int]]:
-        return [[len(row) for row in rows] for rows in self.layout.rows]
+        return [[len(row) for row in rows] for rows in self.layout.form.rows]
 
     @override
     def _native_rules(self, native: Library) -> tuple[Callable[..., object], ctypes.Structure]:
@@ -259,10 +260,10 @@ class ConnectionGame(StoneGame[ConnectionState]):
         return ", after a swap" * self.after_swap(state)
 
     @override
-    def _view(self, cells: Sequence[int], last: int | None, path: Sequence[Link], title: str) -> View:
-        from .rendering import View
-
-        return View(cells, last, path, title, board=self.layout)
+    def _view(self, cells: Sequence[int], last: int | None, path: Sequence[Link], title: str) -> StoneView:
+        form, through = self.layout.form, {cell for link in path for cell in link}
+        lines = [(form.centre(one), form.centre(other)) for one, other in path if one != other]
+        return StoneView(cells, form, last, path, through, lines, title, tuple(draw_sides(self.layout)))
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,8 @@ def _draw_numbers(notes: Notes, board: StoneView) -> Iterator[Shape]:
     """Yield numbers in the middle of cells, or in their lower half where there is a stone of the line above."""
     best = max(notes.shares, key=lambda cell: notes.shares[cell], default=-1)
     for cell, number in notes.numbers.items():
-        x, y = board.spot(cell)
-        square = board.small(cell)
+        x, y = board.form.centre(cell)
+        square = board.form.small(cell)
         font = (0.235 if square else 0.33) * min(1.0, 2.6 / max(2, len(number)))
         if cell in _numbered(notes):
             y += 0.055 if square else 0.14
@@ -73,8 +73,8 @@ def _draw_numbers(notes: Notes, board: StoneView) -> Iterator[Shape]:
 
 def _draw_line(notes: Notes, board: StoneView) -> Iterator[Shape]:
     for cell, (place, player) in _numbered(notes).items():
-        x, y = board.spot(cell)
-        square = board.small(cell)
+        x, y = board.form.centre(cell)
+        square = board.form.small(cell)
         radius = 0.125 if square else 0.16
         if cell in notes.numbers:
             y -= 0.2 if square else 0.23

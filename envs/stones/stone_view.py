@@ -1,16 +1,18 @@
-"""A board of stones to draw, and as text: what pictures of Torus, Hex and Y share."""
+"""Boards of stones as pictures and as text: those of Torus, Hex and Y."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+from math import cos, pi, sin
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.envs.core.drawing import Circle, Picture, Point, Polygon, Polyline, Shape
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Shape, Text, headed
 
 PAPER, INK = "#fffdf8", "#5b5348"
 FILL = ("#ead9b8", "#25282d", "#ffffff")
@@ -26,140 +28,153 @@ MARK = ("#000000", "#6fc3f2", "#0072b2")
 """Colours of the ring on the last move: free, Black, White."""
 
 
-def colour(owner: int, *, small: bool) -> str:
-    """Return the colour of a cell that nobody owns (0), or Black (1) or White (2); `small` for squares."""
-    return FREE_SQUARE if owner == 0 and small else FILL[owner]
+@dataclass(frozen=True)
+class Form:
+    """The cells of a board, in units of one cell: neighbours in a row are 1 apart.
+
+    Hexagons stand on a corner, and each row begins half a unit to the right of the one above. Octagons lie on the
+    points of the unit lattice, and each square half a unit to the right of and below its octagon.
+
+    Attributes:
+        spots: kind (1 for a square, else 0), row and column of each cell, the squares last.
+        hexagons: True for hexagons, False for octagons and squares.
+    """
+
+    spots: tuple[tuple[int, int, int], ...]
+    hexagons: bool = False
+
+    @cached_property
+    def rows(self) -> list[list[list[int]]]:
+        """The cells by kind and row."""
+        kinds = groupby(range(len(self.spots)), lambda cell: self.spots[cell][0])
+        return [[list(row) for _, row in groupby(cells, lambda cell: self.spots[cell][1])] for _, cells in kinds]
+
+    @property
+    def extent(self) -> Point:
+        """Width and height."""
+        centres = [self.centre(cell) for cell in range(len(self.spots))]
+        return max(x for x, _ in centres) + _BEHIND, max(y for _, y in centres) + _BEHIND
+
+    def centre(self, cell: int) -> Point:
+        """Return the centre of a cell."""
+        kind, row, col = self.spots[cell]
+        if self.hexagons:
+            return _BEFORE + col + row / 2, _BEFORE + row * 3**0.5 / 2
+        return _BEFORE + col + kind / 2, _BEFORE + row + kind / 2
+
+    def corners(self, cell: int) -> list[Point]:
+        """Return the corners around the centre of a cell; between corner i and the next lies the edge to place i."""
+        sides, first, radius = 8, -0.5, 0.5 / cos(pi / 8)
+        if self.hexagons:
+            sides, radius = 6, 1 / 3**0.5
+        elif self.small(cell):
+            sides, first, radius = 4, 2.0, 1 - 0.5**0.5
+        angles = [2 * pi / sides * (place + first) for place in range(sides)]
+        return [(radius * cos(angle), radius * sin(angle)) for angle in angles]
+
+    def outline(self, cell: int) -> tuple[Point, ...]:
+        """Return the corners of a cell."""
+        x, y = self.centre(cell)
+        return tuple((x + right, y + down) for right, down in self.corners(cell))
+
+    def small(self, cell: int) -> bool:
+        """Return True for squares."""
+        return bool(self.spots[cell][0])
+
+    def labels(self) -> Iterator[tuple[Point, str]]:
+        """Yield letters of columns and numbers of rows, and the points in the middle of them."""
+        for cell, (kind, row, col) in enumerate(self.spots):
+            x, y = self.centre(cell)
+            if kind == row == 0:
+                yield (x - 0.25 * self.hexagons, y - 0.92), chr(ord("a") + col)
+            if kind == col == 0:
+                yield (x - 0.95, y), str(row + 1)
 
 
-def mark_radius(*, small: bool) -> float:
-    """Return the radius of the ring on the last move."""
-    return 0.12 if small else 0.17
+_BEFORE, _BEHIND = 1.35, 0.8  # between the centres of the outermost cells and the edges of the picture
 
 
 @dataclass(frozen=True, eq=False)
-class StoneView(ABC):
-    """A board of stones and what is marked on it. Points are in units of one cell.
+class StoneView:
+    """A board of stones and what is marked on it.
 
     Attributes:
         cells: by cell index, 0 free, 1 Black, 2 White.
+        form: form of the board.
         last_move: a cell to mark with a ring.
         path: path through the stones that won, in the game's own form.
+        through: the cells of the path.
+        lines: the lines of the path.
         title: a line above the board, such as "Black wins, 61 turns".
-        labels: True to write the letters and numbers around the board.
+        below: shapes to draw below the cells.
         fills: colours of cells that are to have others than the usual ones.
         above: shapes to draw over the cells.
         side: about the larger side of the drawn board in units of the picture; more on large boards.
     """
 
     cells: Sequence[int] | npt.NDArray[np.integer[Any]]
+    form: Form
     last_move: int | None = None
     path: Sequence[Any] = ()
+    through: Collection[int] = ()
+    lines: Sequence[tuple[Point, Point]] = ()
     title: str = ""
-    labels: bool = True
+    below: Sequence[Shape] = ()
     fills: Mapping[int, str] = field(default_factory=dict)
     above: Sequence[Shape] = ()
     side: float = 400.0
 
-    @abstractmethod
     def draw(self) -> Picture:
-        """Return the picture."""
+        """Return the board, with letters of columns and numbers of rows as in the names of moves."""
+        width, height = self.form.extent
+        scale = max(self.side / max(width, height), 24.0)
+        letters = (Text(x, y + 0.14, label, 0.4, INK, "middle") for (x, y), label in self.form.labels())
+        board = Picture(width, height, PAPER, (*self.below, *self._marks(), *letters, *self.above))
+        shown = Picture(width * scale + 12, height * scale + 12, PAPER, (Inset(6, 6, board, scale),))
+        return headed(shown, self.title) if self.title else shown
 
-    @abstractmethod
-    def spot(self, cell: int) -> Point:
-        """Return the centre of a cell on the drawn board."""
-
-    @abstractmethod
-    def small(self, cell: int) -> bool:
-        """Return True for squares between octagons."""
-
-    @abstractmethod
-    def outline(self, cell: int, centre: Point) -> tuple[Point, ...]:
-        """Return the corners of a cell around a centre."""
-
-    @abstractmethod
-    def lines(self) -> list[tuple[bool, tuple[Point, Point]]]:
-        """Return the lines through the path's stones, each with True unless it is drawn pale."""
-
-    @property
-    @abstractmethod
-    def rows(self) -> Sequence[Sequence[Sequence[int]]]:
-        """The cells by kind and row."""
-
-    @property
-    @abstractmethod
-    def through(self) -> Collection[int]:
-        """The cells of the path."""
-
-    @property
-    def slanted(self) -> bool:
-        """True if each row begins half a cell to the right of the one above."""
-        return False
-
-    def copies(self, cell: int) -> Iterable[tuple[Point, bool]]:
-        """Return the centres of a cell on the drawn board, each with True unless it is drawn pale."""
-        return [(self.spot(cell), True)]
-
-    def pale(self, colour: str, inside: bool) -> str:
-        """Return a colour, paler unless `inside`."""
-        return colour
-
-    def marks(self) -> Iterator[Shape]:
+    def _marks(self) -> Iterator[Shape]:
         """Yield the cells, free ones before stones, whose edges are darker; the path, the ring on the last move."""
-        seen = [(inside, owner, cell, at) for cell, owner in enumerate(self.cells) for at, inside in self.copies(cell)]
-        for inside, owner, cell, at in sorted(seen):
-            fill, edge = self.pale(self.colour(cell), inside), self.pale(EDGE[owner], inside)
-            yield Polygon(self.outline(cell, at), fill, edge, EDGE_WIDTH[owner])
-        yield from self.border()
+        outline = self.form.outline
+        for owner, cell in sorted((owner, cell) for cell, owner in enumerate(self.cells)):
+            yield Polygon(outline(cell), self.colour(cell), EDGE[owner], EDGE_WIDTH[owner])
         for cell in sorted(self.through):
-            for at, inside in self.copies(cell):
-                yield Polygon(self.outline(cell, at), None, self.pale(PATH, inside), PATH_EDGE_WIDTH)
-        lines = self.lines()
-        for shown in (False, True):
-            for line, width in PATH_LINES:
-                yield from (Polyline(ends, self.pale(line, shown), width) for inside, ends in lines if inside == shown)
+            yield Polygon(outline(cell), None, PATH, PATH_EDGE_WIDTH)
+        for line, width in PATH_LINES:
+            yield from (Polyline(ends, line, width) for ends in self.lines)
         if self.last_move is not None:
-            owner, radius = self.cells[self.last_move], mark_radius(small=self.small(self.last_move))
-            for (x, y), inside in self.copies(self.last_move):
-                yield Circle(x, y, radius, self.pale(FILL[owner], inside), self.pale(MARK[owner], inside), 0.07)
-
-    def border(self) -> Iterable[Shape]:
-        """Return shapes above the cells and below the path."""
-        return ()
+            (x, y), owner = self.form.centre(self.last_move), self.cells[self.last_move]
+            yield Circle(x, y, 0.12 if self.form.small(self.last_move) else 0.17, FILL[owner], MARK[owner], 0.07)
 
     def colour(self, cell: int) -> str:
         """Return the colour of a cell."""
-        return self.fills.get(cell, colour(self.cells[cell], small=self.small(cell)))
+        owner = self.cells[cell]
+        return self.fills.get(cell, FILL[owner] if owner else self.ground(cell))
 
     def ground(self, cell: int) -> str:
         """Return the colour of a cell when it is free."""
-        return colour(0, small=self.small(cell))
+        return FREE_SQUARE if self.form.small(cell) else FILL[0]
 
     def drawn(self, title: str, fills: Mapping[int, str], above: Sequence[Shape], side: float) -> Picture:
         """Return a picture without the path, with some cells in other colours and shapes above them."""
-        return replace(self, title=title, path=(), fills=fills, above=above, side=side).draw()
+        return replace(self, title=title, through=(), lines=(), fills=fills, above=above, side=side).draw()
 
-    def text(self, *, colour: bool = False) -> str:
+    def text(self) -> str:
         """Return the board in ASCII: rows of the first kind of cells, and between them, half a cell right, of squares.
 
         `x` is Black, `o` White, `.` a free cell, `,` a free square; the path's cells are capitals, the last move
-        stands in brackets. With `colour` a terminal shows the path in bold yellow and free cells dimmed.
+        stands in brackets.
         """
-        through = self.through
 
         def sign(cell: int) -> str:
-            owner = self.cells[cell]
-            shown = (",xo" if self.small(cell) else ".xo")[owner]
-            style = "2" if owner == 0 else ""
-            if cell in through:
-                shown, style = shown.upper(), "1;33"
-            if colour and style:
-                shown = f"\x1b[{style}m{shown}\x1b[0m"
+            shown = (",xo" if self.form.small(cell) else ".xo")[self.cells[cell]]
+            shown = shown.upper() if cell in self.through else shown
             return f"[{shown}]" if cell == self.last_move else f" {shown} "
 
-        first, *between = self.rows
+        first, *between = self.form.rows
         lines = ["   " + " ".join(f" {chr(ord('a') + col)} " for col in range(len(first[0])))]
         for row, cells in enumerate(first):
-            indent = " " * (2 * row if self.slanted else 0)
+            indent = " " * (2 * row * self.form.hexagons)
             lines.append(f"{indent}{row + 1:2} " + " ".join(map(sign, cells)))
             lines += ("     " + " ".join(map(sign, squares[row])) for squares in between if row < len(squares))
         return "\n".join(line.rstrip() for line in lines)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import isqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -19,14 +19,12 @@ from cellgames.envs.native import Library, Operator
 from cellgames.envs.stones.joining import frame, join, lone
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, where
+from cellgames.envs.stones.stone_view import StoneView
 
-from . import filling, rules, symmetry, threats
+from . import filling, rendering, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells, widths
 from .state import TorusState
 from .winning_path import Step, winning_class, winning_path
-
-if TYPE_CHECKING:
-    from .rendering import View
 
 PLANES = 5  # own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere for Black
 
@@ -145,10 +143,9 @@ class Torus(StoneGame[TorusState]):
         return path, f" by {'an' if kind.endswith('helix') else 'a'} {kind}"
 
     @override
-    def _view(self, cells: Sequence[int], last: int | None, path: Sequence[Step], title: str) -> View:
-        from .rendering import View
-
-        return View(cells, last, path, title, size=self.size)
+    def _view(self, cells: Sequence[int], last: int | None, path: Sequence[Step], title: str) -> StoneView:
+        through, lines = {step[0] for step in path}, tuple(rendering.lines(self.size, path))
+        return StoneView(cells, rendering.form(self.size), last, path, through, lines, title)
 
 
 @Operator

@@ -154,8 +154,8 @@ def _draw_stones(game: StoneGame[Any], state: Any, values: Any, deciding: set[in
     view = game.view(state)
     marks: list[Shape] = []
     for cell in np.flatnonzero(np.isfinite(values)).tolist():
-        x, y = view.spot(cell)
-        size = 0.17 if view.small(cell) else 0.24
+        x, y = view.form.centre(cell)
+        size = 0.17 if view.form.small(cell) else 0.24
         worth = float(values[cell])
         marks.append(Circle(x, y, size, colour_of(worth, most), _INK, 0.05 if cell in deciding else 0.012))
         ink = "#ffffff" if abs(worth) > 0.5 * most else "#000000"

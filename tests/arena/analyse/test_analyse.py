@@ -24,7 +24,7 @@ from cellgames.arena.records.replays import result
 from cellgames.cli.main import main
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Shape, Text
-from cellgames.envs.torus.rendering import View
+from cellgames.envs.torus.rendering import form
 
 TORUS: Game = cellgames.make("torus-v0", size=3)
 WON = ("a1", "c3+", "a2", "b3+", "a3")  # Black closes the ring in column a with the last move
@@ -147,21 +147,20 @@ def test_finished_games_and_batches_are_refused() -> None:
 
 
 def board(shown: Picture) -> tuple[Shape, ...]:
-    outer = shown.shapes[0]
-    assert isinstance(outer, Inset)
-    inner = outer.picture.shapes[0]
-    assert isinstance(inner, Inset)
-    return inner.picture.shapes
+    """The shapes of the innermost picture, but for the letters and numbers around the board."""
+    (inset,) = (shape for shape in shown.shapes if isinstance(shape, Inset))
+    if any(isinstance(shape, Inset) for shape in inset.picture.shapes):
+        return board(inset.picture)
+    return tuple(shape for shape in inset.picture.shapes if not (isinstance(shape, Text) and shape.size == 0.4))
 
 
 def written(shapes: tuple[Shape, ...], size: int) -> dict[str, list[str]]:
     """Texts on the board by the name of the nearest cell."""
     game, texts = cellgames.make("torus-v0", size=size), dict[str, list[str]]()
-    empty = View([0] * (2 * size * size), size=size)
     for shape in shapes:
         if isinstance(shape, Text):
             at = (shape.x, shape.y - 0.35 * shape.size)
-            cell = min(range(2 * size * size), key=lambda cell: math.dist(empty.spot(cell), at))
+            cell = min(range(2 * size * size), key=lambda cell: math.dist(form(size).centre(cell), at))
             texts.setdefault(game.action_to_string(cell), []).append(shape.text)
     return texts
 

@@ -10,7 +10,7 @@ import torch
 from refusals import refused
 
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
-from cellgames.envs.connection.rendering import outline, sides, spot
+from cellgames.envs.connection.rendering import sides
 from cellgames.envs.core import seeds
 from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Polygon, Polyline, Text
 
@@ -42,14 +42,14 @@ def test_cells_that_touch_share_an_edge_and_the_others_are_the_sides(game: Conne
     layout = game.layout
     edges: Counter[tuple[float, float]] = Counter()
     for cell in range(layout.cells):
-        corners = outline(layout, cell)
+        corners = layout.form.outline(cell)
         for place, near in enumerate(layout.rings[cell]):
             one, other = corners[place], corners[(place + 1) % len(corners)]
             middle = (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
             edges[round(middle[0], 6), round(middle[1], 6)] += 1
             if near is not None:
-                assert dist(middle, spot(layout, cell)) == pytest.approx(
-                    dist(spot(layout, cell), spot(layout, near)) - dist(middle, spot(layout, near))
+                assert dist(middle, layout.form.centre(cell)) == pytest.approx(
+                    dist(layout.form.centre(cell), layout.form.centre(near)) - dist(middle, layout.form.centre(near))
                 )
     outer = sides(layout)
     assert set(edges.values()) == {1, 2}
@@ -64,7 +64,7 @@ def test_the_way_that_won_is_drawn() -> None:
     lines = [s for s in board_of(game.draw(won)).shapes if isinstance(s, Polyline) and s.stroke == "#d55e00"]
     assert len(lines) == 3
     ends = {point for line in lines for point in line.points}
-    names = {game.layout.name(cell) for cell in range(16) if spot(game.layout, cell) in ends}
+    names = {game.layout.name(cell) for cell in range(16) if game.layout.form.centre(cell) in ends}
     assert names == {"c1", "b2", "b3", "a4"}
     assert words(game.draw(won)) == ["Black wins, 5 turns"]
 

@@ -167,20 +167,19 @@ class ConnectionView(StonesView):
 
     @override
     def board_layout(self) -> dict[str, Any]:
-        board = self.game.layout
-        width, height = connection.extent(board)
-        first = [next(cell for cell, spot in enumerate(board.spots) if spot[0] == kind) for kind in range(board.kinds)]
+        board, form = self.game.layout, self.game.layout.form
+        width, height = form.extent
         return {
             "kind": "stones",
             "paint": "stones",
             "width": width,
             "height": height,
             "wrap": False,
-            "centres": [_rounded(connection.spot(board, cell)) for cell in range(board.cells)],
+            "centres": [_rounded(form.centre(cell)) for cell in range(board.cells)],
             "kinds": [spot[0] for spot in board.spots],
-            "forms": [[_rounded(corner) for corner in connection.form(board, cell)] for cell in first],
+            "forms": [[_rounded(corner) for corner in form.corners(rows[0][0])] for rows in form.rows],
             "sides": [[*_rounded((*start, *end)), owner] for start, end, owner in connection.sides(board)],
-            "labels": [[*_rounded(at), label] for at, label in connection.labels(board)],
+            "labels": [[*_rounded(at), label] for at, label in form.labels()],
             "palette": {"side": connection.SIDE},
         }
 
