@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .analyse.report import Report as Report, analyse_games as analyse_games
+    from cellgames.utils.report.model import Report as Report
+
+    from .analyse.report import analyse_games as analyse_games
     from .ladder.climb import Climb as Climb, climb as climb
     from .ladder.rungs import Ladder as Ladder
     from .play.evaluation import evaluate as evaluate, play_evaluation as play_evaluation
@@ -30,23 +32,31 @@ if TYPE_CHECKING:
         round_robin as round_robin,
     )
     from .records.checksums import RecordError as RecordError
-    from cellgames.arena.records.replays import after_moves as after_moves
     from .records.record_lines import (
         Forfeit as Forfeit,
         Record as Record,
         Result as Result,
         read_records as read_records,
     )
-    from .records.replays import ReplayError as ReplayError, replay as replay, verify as verify
+    from .records.replays import (
+        ReplayError as ReplayError,
+        after_moves as after_moves,
+        replay as replay,
+        verify as verify,
+    )
     from .records.store.schema import StoreError as StoreError
     from .records.store.store import Store as Store
     from .report.leaderboard import Leaderboard as Leaderboard, leaderboards as leaderboards
     from .season.bots import BotUmpire as BotUmpire
     from .season.cup import CupUmpire as CupUmpire
-    from cellgames.arena.season.standings import Bracket as Bracket, bracket as bracket
     from .season.schedule import SeasonOptions as SeasonOptions
     from .season.season import Season as Season, play_season as play_season
-    from .season.standings import GameResult as GameResult, standings as standings
+    from .season.standings import (
+        Bracket as Bracket,
+        GameResult as GameResult,
+        bracket as bracket,
+        standings as standings,
+    )
     from .season.teams import (
         Team as Team,
         assign_agents as assign_agents,
@@ -55,10 +65,11 @@ if TYPE_CHECKING:
         read_teams as read_teams,
     )
     from .stats.comparisons import PairResult as PairResult
-    from .stats.payoffs import Cycle as Cycle, cycles as cycles
     from .stats.payoffs import (
+        Cycle as Cycle,
         NashAverage as NashAverage,
         Payoffs as Payoffs,
+        cycles as cycles,
         nash as nash,
         payoffs as payoffs,
         payoffs_of as payoffs_of,

@@ -15,7 +15,7 @@ from cellgames.envs import registry
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.lab.populations.exploit_options import ExploitOptions
 from cellgames.lab.populations.league_options import LeagueOptions
-from cellgames.runs.comparing import TIMING
+from cellgames.runs.run_folder import TIMING
 from cellgames.training.arguments import ALGORITHMS, all_options, presets
 from cellgames.training.runs.logs import RUN_METRICS, TIMING_METRICS, eval_metrics
 from cellgames.utils.options import Option, Options

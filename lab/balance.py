@@ -24,7 +24,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import WIN, Game, seeds
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
-from cellgames.utils.report.columns import Column
+from cellgames.utils.report.model import Column
 from cellgames.utils.report.plots import COLOURS
 
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from cellgames.agents.agent_specs import names_of
-from cellgames.runs.comparing import differing
-from cellgames.runs.run_folder import RunError
+from cellgames.runs.run_folder import RunError, differing
 from cellgames.training.arguments import FREE
-from cellgames.utils.report.columns import Column
+from cellgames.utils.report.model import Column
 from cellgames.utils.statistics import student_t
 
 _SETTINGS, _TABLE = "arguments.json", "progress.csv"

@@ -17,8 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cellgames.runs.comparing import ANSWERS
-from cellgames.runs.run_folder import run_folder
+from cellgames.runs.run_folder import ANSWERS, run_folder
 
 
 class RunStopped(KeyboardInterrupt):  # it is no error: a run stops by it as by Ctrl-C, and can go on

@@ -29,8 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, ClassVar
 
-from cellgames.runs.comparing import LOGS
-from cellgames.runs.run_folder import run_folder
+from cellgames.runs.run_folder import LOGS, run_folder
 from cellgames.utils.errors import InputError, shown
 
 if sys.platform == "linux":

@@ -15,8 +15,7 @@ import torch
 
 from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
-from cellgames.utils.report.model import Cell, Table
-from cellgames.utils.report.text import percent, rounded
+from cellgames.utils.report.model import Cell, Table, percent, rounded
 
 from .search_analysis import Analysis, LineMove
 

@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
-from cellgames.utils.report.model import Cell, Plot, Section, Table
-from cellgames.utils.report.text import escape
+from cellgames.utils.report.model import Cell, Plot, Section, Table, escape
 
 from .layouts import maps
 from .reader import Frame, make_reader, read_all

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,8 @@ from cellgames.envs.registry import plugin_of
 from cellgames.envs.titles import board_title
 from cellgames.plugins import additions, resolve
 from cellgames.utils.errors import InputError
-from cellgames.utils.report import files, model
-from cellgames.utils.report.model import Section
-from cellgames.utils.report.text import escape
+from cellgames.utils.report import files
+from cellgames.utils.report.model import Report, Section, escape
 from cellgames.utils.version import __version__
 
 from . import openings, places
@@ -39,39 +37,6 @@ PARTS = ("openings", "places", *additions().parts, "flows", "behaviour")
 """The parts of a report, in its order."""
 
 
-@dataclass(frozen=True)
-class Report:
-    """The sections on a set of games.
-
-    Attributes:
-        game: The game with its parameters.
-        games: Number of games.
-        distinct: Number of different sequences of moves among them.
-        sources: Sentences on where they came from.
-        agents: Number of seats in these games by agent.
-        sections: The sections, in the order of the page.
-    """
-
-    game: Game
-    games: int
-    distinct: int
-    sources: tuple[str, ...]
-    agents: dict[str, int]
-    sections: tuple[Section, ...]
-
-    @property
-    def title(self) -> str:
-        """The title of the page."""
-        return f"How {self.game.info.title} was played"
-
-    @property
-    def counted(self) -> str:
-        """The number of games, and a remark if too few of them differ."""
-        words = f"{self.games} games, {self.distinct} of them different"
-        few = self.distinct < self.games / 2
-        return f"{words}: the same ones again tell nothing new, so that intervals are too narrow" if few else words
-
-
 def analyse_games(
     game: Game,
     records: Sequence[Record],
@@ -81,7 +46,7 @@ def analyse_games(
     sources: Sequence[str] = (),
     warn: Callable[[str], None] = lambda message: None,
 ) -> Report:
-    """Analyse games and return the sections on them.
+    """Analyse games and return the report on them, whose `data` is the content of report.json.
 
     Args:
         game: The game with its parameters.
@@ -108,8 +73,38 @@ def analyse_games(
             except ImportError as error:
                 warn(f"no {part}: {error}")
     seats = Counter(name for record in records for name in record.agents)
-    agents = {name: seats[name] for name in agents_of(records)}
-    return Report(game, len(records), distinct(records), tuple(sources), agents, tuple(sections))
+    data: dict[str, Any] = {
+        "format": FORMAT,
+        "cellgames": __version__,
+        "game": game.id,
+        "parameters": plain(game.parameters),
+        "games": len(records),
+        "distinct": distinct(records),
+        "sources": list(sources),
+        "agents": {name: seats[name] for name in agents_of(records)},
+        "sections": [
+            {
+                **{name: getattr(section, name) for name in ("title", "text", "data")},
+                "tables": [f"{table.name}.csv" for table in section.tables],
+                "plots": [f"{plot.name}.png" for plot in section.plots],
+            }
+            for section in sections
+        ],
+    }
+    about = (
+        f"`{game.id}`, {', '.join(f'{name}={value}' for name, value in game.parameters.items())}.",
+        f"{counted(data)}.",
+        f"Agents, and how many seats they had: {', '.join(f'{escape(n)} ({k})' for n, k in data['agents'].items())}.",
+        *(f"Source: {escape(source)}." for source in sources),
+    )
+    return Report(f"How {game.info.title} was played", (*about, *sections), data, subject=board_title(game))
+
+
+def counted(data: Mapping[str, Any]) -> str:
+    """Return the number of games of a report's data, and a remark if too few of them differ."""
+    words = f"{data['games']} games, {data['distinct']} of them different"
+    few = 2 * data["distinct"] < data["games"]
+    return f"{words}: the same ones again tell nothing new, so that intervals are too narrow" if few else words
 
 
 def _part(
@@ -130,51 +125,9 @@ def _part(
 # ---------------------------------------------------------------- files
 
 
-def to_data(report: Report) -> dict[str, Any]:
-    """Return the content of report.json."""
-    return {
-        "format": FORMAT,
-        "cellgames": __version__,
-        "game": report.game.id,
-        "parameters": plain(report.game.parameters),
-        "games": report.games,
-        "distinct": report.distinct,
-        "sources": list(report.sources),
-        "agents": report.agents,
-        "sections": [
-            {
-                **{name: getattr(section, name) for name in ("title", "text", "data")},
-                "tables": [f"{table.name}.csv" for table in section.tables],
-                "plots": [f"{plot.name}.png" for plot in section.plots],
-            }
-            for section in report.sections
-        ],
-    }
-
-
 def write_report(folder: Path, report: Report, warn: Callable[[str], None] = lambda message: None) -> list[Path]:
-    """Write the files of a report, each whole or not at all.
-
-    Returns:
-        The files.
-
-    Raises:
-        ValueError: Two tables or plots have one name, or the folder is a file.
-    """
-    page = model.Report(
-        report.title, (*_about(report), *report.sections), to_data(report), subject=board_title(report.game)
-    )
-    return files.write_report(folder, page, warn, outdated=_earlier(folder))
-
-
-def _about(report: Report) -> Iterator[str]:
-    """Yield paragraphs on the games."""
-    parameters = ", ".join(f"{name}={value}" for name, value in report.game.parameters.items())
-    yield f"`{report.game.id}`, {parameters}."
-    yield f"{report.counted}."
-    agents = ", ".join(f"{escape(name)} ({seats})" for name, seats in report.agents.items())
-    yield f"Agents, and how many seats they had: {agents}."
-    yield from (f"Source: {escape(source)}." for source in report.sources)
+    """Write the files of a report in the place of an earlier one; see `files.write_report`."""
+    return files.write_report(folder, report, warn, outdated=_earlier(folder))
 
 
 def _earlier(folder: Path) -> list[str]:

@@ -25,8 +25,7 @@ from cellgames.envs.core.raster import require_pillow, to_png
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.report.model import Table
-from cellgames.utils.report.text import percent, plain_table, rounded
+from cellgames.utils.report.model import Table, percent, plain_table, rounded
 
 if TYPE_CHECKING:
     from cellgames.agents.search import SearchResult

@@ -32,10 +32,8 @@ from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.progress import waiting
-from cellgames.utils.report.columns import Column, people_table, row_data
 from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import Part, Plot, Report, Section, Table
-from cellgames.utils.report.text import escape
+from cellgames.utils.report.model import Column, Part, Plot, Report, Section, Table, escape, people_table, row_data
 from cellgames.utils.statistics import wilson_interval
 
 from .mistakes import Mistakes, mistakes

@@ -18,8 +18,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import distinct, failed, make_tables, tally
 from cellgames.envs.core import Game
-from cellgames.utils.report.columns import Column, people_table
-from cellgames.utils.report.model import Table
+from cellgames.utils.report.model import Column, Table, people_table
 from cellgames.utils.statistics import mean_interval
 
 from .match import GamePlayer, batch_of, both_seats, seatings, table_batches

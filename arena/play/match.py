@@ -29,8 +29,7 @@ from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, trace
 from cellgames.arena.records.replays import results, verify
 from cellgames.arena.stats.tables import Tally, tally
 from cellgames.envs.core import Game, State
-from cellgames.runs.comparing import differences
-from cellgames.runs.run_folder import check_agents
+from cellgames.runs.run_folder import check_agents, differences
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
 from cellgames.utils.version import __version__

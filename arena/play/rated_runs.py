@@ -40,8 +40,7 @@ from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.envs.core import Game
-from cellgames.runs.comparing import ANSWERS
-from cellgames.runs.run_folder import RunFolder, RunKind
+from cellgames.runs.run_folder import ANSWERS, RunFolder, RunKind
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.extras import no_pictures

@@ -39,10 +39,8 @@ from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import listed, shown
-from cellgames.utils.report.columns import Column
 from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import Part, Report, Table
-from cellgames.utils.report.text import escape
+from cellgames.utils.report.model import Column, Part, Report, Table, escape
 
 from .rating_tables import notes, rating_columns, side_columns, tables_data
 from .run_report import cycles_data, sections, tables_of

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.stats.tables import Forfeits, Standing, Tables, Tally, Thinking
-from cellgames.utils.report.columns import Column, people_table, row_data
-from cellgames.utils.report.model import Plot, Table
+from cellgames.utils.report.model import Column, Plot, Table, people_table, percent, rounded, row_data
 from cellgames.utils.report.plots import COLOURS, FAINT, INK, draw_title, heat_map, remove_frame, shorten
-from cellgames.utils.report.text import percent, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,9 +16,19 @@ from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.payoffs import Cycle, FloatArray, NashAverage, Payoffs
 from cellgames.arena.stats.tables import Standing, Tables
 from cellgames.envs.titles import setting_title
-from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
-from cellgames.utils.report.model import Part, Plot, Report, Section, Table
-from cellgames.utils.report.text import escape, rounded
+from cellgames.utils.report.model import (
+    Column,
+    Part,
+    Plot,
+    Report,
+    Section,
+    Table,
+    csv_table,
+    escape,
+    people_table,
+    rounded,
+    row_data,
+)
 
 from .rating_tables import (
     AHEAD,

@@ -23,8 +23,7 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Record, traces_of
 from cellgames.envs.core import Game
-from cellgames.runs.comparing import differences
-from cellgames.runs.run_folder import check_agents
+from cellgames.runs.run_folder import check_agents, differences
 from cellgames.utils.errors import InputError, check_whole
 
 from .games import Fixture, Played

@@ -26,8 +26,7 @@ from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.record_lines import FORFEIT_LOG
 from cellgames.arena.records.store.store import AnyStore
 from cellgames.arena.stats.tables import forfeits, thinking
-from cellgames.runs.comparing import ANSWERS
-from cellgames.runs.run_folder import RunFolder, RunKind
+from cellgames.runs.run_folder import ANSWERS, RunFolder, RunKind
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic

@@ -15,10 +15,8 @@ from typing import Any
 from cellgames.agents.agent_specs import split_name
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.tables import Forfeits, Thinking
-from cellgames.utils.report.columns import Column, people_table
 from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import Cell, Part, Report, Section, Table
-from cellgames.utils.report.text import escape, plain_table
+from cellgames.utils.report.model import Cell, Column, Part, Report, Section, Table, escape, people_table, plain_table
 
 from .schedule import SeasonSchedule, league_counts
 from .standings import Bracket, GameResult, Line, Series

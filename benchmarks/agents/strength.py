@@ -32,8 +32,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.files import write_atomic
-from cellgames.utils.report.model import Cell, Part, Section, Table
-from cellgames.utils.report.text import markdown_table
+from cellgames.utils.report.model import Cell, Part, Section, Table, markdown_table
 
 ANCHOR = "random"
 OUT = Path("results/strength")

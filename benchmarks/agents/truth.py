@@ -38,8 +38,7 @@ from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus.game import Torus
 from cellgames.utils.files import write_atomic
-from cellgames.utils.report.model import Table
-from cellgames.utils.report.text import markdown_table, percent
+from cellgames.utils.report.model import Table, markdown_table, percent
 from cellgames.utils.statistics import wilson_interval
 
 SIZE = 3

@@ -26,8 +26,7 @@ from typing import Any
 
 import cellgames
 from benchmarks.pages import listed, machine_head, parser_of, typed_command, write_page
-from cellgames.utils.report.model import Table
-from cellgames.utils.report.text import markdown_table
+from cellgames.utils.report.model import Table, markdown_table
 
 GAMES = (
     *("torus-v0", "torus-small-v0", "hex-v0", "y-v0"),

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any
 import cellgames
 from benchmarks.pages import listed, machine_head, parser_of, typed_command, write_page
 from cellgames.agents.loading import load
-from cellgames.runs.comparing import TIMING
+from cellgames.runs.run_folder import TIMING
 from cellgames.training import compare
 from cellgames.training.arguments import ALGORITHMS
 from cellgames.training.runs.run import Progress, train
 from cellgames.utils.progress import StatusLine
-from cellgames.utils.report.model import Plot, Table
+from cellgames.utils.report.model import Plot, Table, percent
 from cellgames.utils.report.plots import FAINT, line_style, prepare, remove_frame
-from cellgames.utils.report.text import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -82,7 +82,7 @@ def add(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from cellgames.envs import registry
     from cellgames.lab.balance import COLUMNS, OPTIONS, race, variants
-    from cellgames.utils.report.columns import people_table, row_data
+    from cellgames.utils.report.model import people_table, row_data
 
     for name in ("games", "chunk", "margin", "together"):
         if not getattr(arguments, name) > 0:
@@ -142,9 +142,8 @@ def _agreement(folder: Path, known: Mapping[tuple[str, str, str], tuple[float, f
 def _write(folder: Path, rows: Sequence[Balance], command: str) -> None:
     """Write the page, its numbers and the plot."""
     from cellgames.lab.balance import COLUMNS, draw_shares
-    from cellgames.utils.report.columns import people_table, row_data
     from cellgames.utils.report.files import write_report
-    from cellgames.utils.report.model import Plot, Report
+    from cellgames.utils.report.model import Plot, Report, people_table, row_data
 
     text = (
         f"`{command}`; cellgames {__version__}.",

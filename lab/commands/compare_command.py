@@ -33,7 +33,7 @@ def _run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from cellgames.lab.comparison import COLUMNS, compare_groups, read_groups
-    from cellgames.utils.report.columns import people_table, row_data
+    from cellgames.utils.report.model import people_table, row_data
 
     groups = read_groups(arguments.runs)
     rows = compare_groups(groups, np.random.default_rng(0))

@@ -108,7 +108,7 @@ def _many(arguments: argparse.Namespace) -> int:
     from cellgames.lab.interventions import many_games
     from cellgames.lab.interventions.explanation import explain
     from cellgames.utils.progress import StatusLine
-    from cellgames.utils.report.text import plain_table
+    from cellgames.utils.report.model import plain_table
 
     whole = [one for one in _records(arguments.path) if getattr(getattr(one, "result", None), "forfeit", None) is None]
     records = whole[: arguments.games]

@@ -15,8 +15,7 @@ from typing import Any
 from cellgames.arena.records.checksums import plain
 from cellgames.utils.extras import no_pictures
 from cellgames.utils.report import files, model
-from cellgames.utils.report.model import Part, Section
-from cellgames.utils.report.text import escape
+from cellgames.utils.report.model import Part, Section, escape
 from cellgames.utils.version import __version__
 
 from .effects import Effect, Explanation

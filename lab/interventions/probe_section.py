@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cellgames.lab.life.life_stats import curves
 from cellgames.utils.report.model import Cell, Plot, Section, Table
-from cellgames.utils.report.plots import Curve, curves
+from cellgames.utils.report.plots import Curve
 
 from .probing import OBSERVATION, Probing
 

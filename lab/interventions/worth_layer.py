@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from cellgames.envs.native import library
-from cellgames.utils.report.text import rounded
+from cellgames.utils.report.model import rounded
 from cellgames.web.views import view_of
 
 from .effects import Effect, Explanation, Options

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,10 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError
+from cellgames.utils.report.plots import COLOURS, FAINT, INK, Curve, draw_title, label_ends, line_style, remove_frame
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -191,3 +195,36 @@ def moments(game: Game, records: Sequence[Record]) -> Iterator[Moment]:
     if (series := life_series(game)) is None:
         raise InputError("game", f"one of {', '.join(sorted(SERIES))}", game.id)
     yield from series.moments(game, records)
+
+
+# ---------------------------------------------------------------- curves
+
+
+def curves(
+    figure: Figure, title: str, steps: Sequence[float], parts: Sequence[tuple[str, Sequence[Curve]]], axis: str
+) -> None:
+    """Draw plots below each other over the same steps; `parts` holds the name and the curves of each."""
+    from matplotlib.ticker import EngFormatter
+
+    tall = 2.1
+    width, height = 7.6, 0.95 + (tall + 0.25) * len(parts)
+    figure.set_size_inches(width, height)
+    for number, (name, lines) in enumerate(parts):
+        y = height - 0.6 - number * (tall + 0.25) - tall + 0.1
+        axes = figure.add_axes((0.75 / width, y / height, 4.6 / width, tall / height))
+        remove_frame(axes)
+        axes.grid(color=FAINT, linewidth=0.5, alpha=0.6)
+        for place, line in enumerate(lines):
+            colour = COLOURS[place % len(COLOURS)]
+            axes.fill_between(steps, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
+            axes.plot(steps, line.values, linewidth=1.8, markersize=3.5, **line_style(place))
+        axes.set_ylabel(name, fontsize=9, color=INK)
+        axes.tick_params(labelsize=8)
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        if number + 1 < len(parts):
+            axes.tick_params(labelbottom=False)
+        else:
+            axes.set_xlabel(axis, fontsize=9, color=INK)
+        label_ends(axes, lines, tall)
+    draw_title(figure, title)

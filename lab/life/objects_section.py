@@ -15,12 +15,12 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.runs.seeds import derive
 from cellgames.utils.report.model import Cell, Plot, Section, Table
-from cellgames.utils.report.plots import COLOURS, INK, Curve, curves, remove_frame, shorten
+from cellgames.utils.report.plots import COLOURS, INK, Curve, remove_frame, shorten
 from cellgames.utils.statistics import percentile_interval
 
 from .census import Census, census
 from .life_objects import ACTIVE, Kind
-from .life_stats import LifeSeries, Moment
+from .life_stats import LifeSeries, Moment, curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -23,11 +23,12 @@ from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation import rules
 from cellgames.runs.seeds import derive
 from cellgames.utils.report.model import Cell, Plot, Section, Table
-from cellgames.utils.report.plots import COLOURS, INK, Curve, Scale, curves, remove_frame
+from cellgames.utils.report.plots import COLOURS, INK, Curve, Scale, remove_frame
 from cellgames.utils.report.plots import matrix as draw_matrix
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
 from .grid_rounds import Flows, Spending, read
+from .life_stats import curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,10 +17,10 @@ from cellgames.arena.analyse.record_groups import without_forfeits
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table
-from cellgames.utils.report.plots import Curve, curves
+from cellgames.utils.report.plots import Curve
 
 from . import objects_section
-from .life_stats import life_series, moments
+from .life_stats import curves, life_series, moments
 from .objects_section import LifeDataset
 
 if TYPE_CHECKING:

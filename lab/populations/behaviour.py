@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,12 +32,24 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.runs.seeds import derive
 from cellgames.utils.progress import progress
-from cellgames.utils.report.model import Cell, Plot, Section, Table
-from cellgames.utils.report.plots import matrix, scatter
-from cellgames.utils.report.text import escape
+from cellgames.utils.report.model import Cell, Plot, Section, Table, escape
+from cellgames.utils.report.plots import (
+    COLOURS,
+    FAINT,
+    INK,
+    MARKS,
+    draw_title,
+    matrix,
+    name_width,
+    remove_frame,
+    shorten,
+)
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
 from .queries import Answers, Positions, ask, draw_positions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Numbers = npt.NDArray[np.float64]
 
@@ -234,7 +246,7 @@ def sections(
     if len(agents) > 2:
         note = f"distances of behaviour in the plane ({kept:.0%} of the variance)"
         caption = "A map of the agents: the nearer, the more alike they behave (classical scaling)."
-        draw = partial(scatter, title="A map of behaviour", names=names, places=places[order], note=note)
+        draw = partial(_scatter, title="A map of behaviour", names=names, places=places[order], note=note)
         parts.append(Plot("behaviour_map", caption, draw))
     table = Table("behaviour", _COLUMNS, list(_rows(found)))
     return [Section("Behaviour", (_text(found), table, *parts), to_data(found))]
@@ -305,3 +317,28 @@ def _text(found: Behaviour) -> str:
 
 def _pair(row: Sequence[Cell]) -> str:
     return f"{escape(str(row[0]))} and {escape(str(row[1]))} ({row[2]} %, interval {row[3]} to {row[4]})"
+
+
+def _scatter(figure: Figure, title: str, names: Sequence[str], places: npt.NDArray[np.float64], note: str) -> None:
+    """Draw named points, [K, 2], in one scale, with a legend; `note` stands below."""
+    shown = [shorten(name) for name in names]
+    width, height = 5.6 + name_width(shown), max(4.6, 1.1 + 0.22 * len(shown))
+    figure.set_size_inches(width, height)
+    axes = figure.add_axes((0.7 / width, 0.65 / height, 4.3 / width, (height - 1.25) / height))
+    remove_frame(axes)
+    axes.axhline(0, color=FAINT, linewidth=0.5)
+    axes.axvline(0, color=FAINT, linewidth=0.5)
+    for place, (x, y) in enumerate(places):
+        lap, colour = divmod(place, len(COLOURS))
+        # See-through, so that a point below another one is seen.
+        style: dict[str, Any] = {"color": COLOURS[colour], "alpha": 0.75, "markersize": 10, "linestyle": "none"}
+        edge: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.6}
+        axes.plot(x, y, MARKS[lap % len(MARKS)], label=shown[place], **style, **edge)
+    axes.set_aspect("equal", "datalim")
+    axes.margins(0.15)
+    axes.tick_params(labelsize=8)
+    axes.set_xlabel(note, fontsize=9, color=INK)
+    axes.legend(
+        fontsize=8.5, frameon=False, loc="center left", bbox_to_anchor=(1.03, 0.5), labelcolor=INK, markerscale=0.8
+    )
+    draw_title(figure, title)

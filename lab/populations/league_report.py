@@ -19,9 +19,8 @@ from cellgames.envs.core import Game
 from cellgames.envs.titles import board_title
 from cellgames.lab.populations.behaviour import compare
 from cellgames.lab.populations.queries import draw_positions
-from cellgames.utils.report.model import Cell, Plot, Report, Section, Table
+from cellgames.utils.report.model import Cell, Plot, Report, Section, Table, escape, percent, rounded
 from cellgames.utils.report.plots import COLOURS, FAINT, INK, escape_math, heat_map, prepare, shorten
-from cellgames.utils.report.text import escape, percent, rounded
 
 from .league_plan import PSRO, Planned
 

@@ -15,8 +15,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.lab.life import grid_rounds
-from cellgames.utils.report.model import Cell, Section, Table
-from cellgames.utils.report.text import escape
+from cellgames.utils.report.model import Cell, Section, Table, escape
 
 from .listening import dependence
 from .talk_measures import ZONES, Claim, Information, Transcript, claims, coalition_gain, information, read_talk

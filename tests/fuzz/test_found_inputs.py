@@ -17,8 +17,7 @@ import cellgames
 from cellgames.agents.networks.saved import load_network, read_about, save_network
 from cellgames.arena.records.replays import result_differs
 from cellgames.arena.season.games import Fixture
-from cellgames.runs.comparing import differences
-from cellgames.runs.run_folder import RunError
+from cellgames.runs.run_folder import RunError, differences
 from cellgames.training.runs import checkpoints
 
 TORUS = cellgames.make("torus-v0", size=2)

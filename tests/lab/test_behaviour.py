@@ -71,7 +71,7 @@ def test_where_turns_are_several_actions_positions_are_those_where_they_begin() 
 
 def test_a_record_that_does_not_reproduce_is_named() -> None:
     wrong = dataclasses.replace(GAMES[0], moves=(GAMES[0].moves[0], *GAMES[0].moves[:1], *GAMES[0].moves[2:]))
-    with pytest.raises(ReplayError, match=r"game 2, move 2: .* is taken"):
+    with pytest.raises(ReplayError, match=r"game 2: move 2, .* is taken"):
         draw_positions(TORUS, [GAMES[1], wrong], 10_000, 0)
     with refused("records", "none"):
         draw_positions(TORUS, [dataclasses.replace(GAMES[0], opening=len(GAMES[0].moves))], 5, 0)

@@ -21,8 +21,7 @@ from cellgames.lab.evolution import design_space
 from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces, read_starts
 from cellgames.lab.evolution.design_space import Ints
 from cellgames.lab.evolution.family import FamilyRun
-from cellgames.runs.comparing import different_files
-from cellgames.runs.run_folder import RunError
+from cellgames.runs.run_folder import RunError, different_files
 
 pytest.importorskip("ribs")
 

@@ -16,7 +16,7 @@ from paths import ROOT
 from run_suite import Case, RunSuite, started
 from slow import slow_except
 
-from cellgames.runs.comparing import different_files
+from cellgames.runs.run_folder import different_files
 
 pytest.importorskip("ribs")
 

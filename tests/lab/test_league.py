@@ -25,7 +25,7 @@ from cellgames.cli.main import main
 from cellgames.lab import LeagueOptions, train_league
 from cellgames.lab.populations.league_agent import LeagueAgent
 from cellgames.lab.populations.league_plan import league_round
-from cellgames.runs.comparing import different_files
+from cellgames.runs.run_folder import different_files
 from cellgames.training import PPOArguments, RunError
 
 TINY: dict[str, Any] = {

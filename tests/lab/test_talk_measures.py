@@ -148,7 +148,9 @@ def test_a_report_of_played_games_says_who_tells_lies_and_listens() -> None:
         behaviour=lambda: talk_section.asked_sections(GAME, agents, records, positions=60),
     )
     tells, listens = (
-        section.data for section in report.sections if "word" in section.title or "listens" in section.title
+        section["data"]
+        for section in report.data["sections"]
+        if "word" in section["title"] or "listens" in section["title"]
     )
     assert tells["information"]["all"][0]["about"] == "sequence"
     assert tells["information"]["teller"][0]["bits"] > 1

@@ -15,8 +15,9 @@ from cellgames.arena.records.replays import ReplayError, game_of, replay, steppe
 from cellgames.envs.core import Game
 from cellgames.lab.life import time_series
 from cellgames.lab.life.census import census
-from cellgames.lab.life.life_stats import moments
+from cellgames.lab.life.life_stats import curves, moments
 from cellgames.utils.report.model import Section, Table
+from cellgames.utils.report.plots import Curve
 
 CLOTH = {"height": 16, "width": 16, "generations": 6, "max_units": 4, "max_rounds": 3}
 CUP = {"rows": 16, "cols": 32, "pattern": "randys", "shapes": 2, "max_generations": 60}
@@ -157,3 +158,17 @@ def test_a_record_that_does_not_play_is_named(moves: tuple[str, ...] | None, mes
     bad = dataclasses.replace(good, moves=(*good.moves, "r0c0") if moves is None else moves)
     with pytest.raises(ReplayError, match=message):
         time_series.sections(the_game("cloth-of-gold-v0"), [good, bad])
+
+
+def test_names_of_curves_stand_beside_their_ends_and_do_not_overlap() -> None:
+    ends = (1.0, 1.01, 1.02, 3.0, 1.0, float("nan"))
+    lines = [Curve(f"line {n}", (end - 0.5, end), (end - 1, end), (end, end)) for n, end in enumerate(ends)]
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    curves(figure, "Title", (0, 10), [("part", lines)], "steps")
+    figure.draw_without_rendering()
+    names = {text.get_text(): text for text in figure.axes[0].texts}
+    assert set(names) == {f"line {n}" for n in range(5)}  # the last one has no points
+    heights = sorted(text.get_position()[1] for text in names.values())
+    inches = figure.axes[0].get_window_extent().height / figure.dpi
+    assert all(above - below > 8 / 72 / inches for below, above in itertools.pairwise(heights))  # of size 8
+    assert names["line 3"].get_position()[1] == heights[-1]

@@ -25,7 +25,7 @@ from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.replays import replay
 from cellgames.cli.console import program
 from cellgames.cli.main import groups, main, parser
-from cellgames.runs.comparing import different_files
+from cellgames.runs.run_folder import different_files
 from cellgames.utils.files import write_atomic
 
 SMALL = "torus-v0 --size 3"

@@ -18,7 +18,7 @@ from training_runs import block_extras, network_for, tiny
 import cellgames
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.arena import RoundRobinOptions, round_robin
-from cellgames.runs.comparing import compared_files
+from cellgames.runs.run_folder import compared_files
 from cellgames.training import RunError, train
 from cellgames.training.runs import checkpoints
 

@@ -18,8 +18,7 @@ from recorded_games import write_runs
 
 import cellgames
 from cellgames.cli.main import parser
-from cellgames.utils.report.model import Table
-from cellgames.utils.report.text import plain_table
+from cellgames.utils.report.model import Table, plain_table
 
 CODE = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -14,8 +14,7 @@ import pytest
 from processes import KILL, python
 
 from cellgames.arena.records.record_lines import RECORDS
-from cellgames.runs.comparing import compared_files, different_files
-from cellgames.runs.run_folder import RunError, exclusive
+from cellgames.runs.run_folder import RunError, compared_files, different_files, exclusive
 
 
 @dataclass(frozen=True)

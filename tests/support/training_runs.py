@@ -11,7 +11,7 @@ import torch
 import cellgames
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
 from cellgames.envs.core import Game
-from cellgames.runs.comparing import compared_files
+from cellgames.runs.run_folder import compared_files
 from cellgames.training import PPOArguments
 from cellgames.training.runs.checkpoints import CHECKPOINT
 

@@ -15,8 +15,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install cellgames[web]")
 uvicorn = pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
 
+from cellgames.web.routes.middleware import uvicorn_config  # noqa: E402
 from cellgames.web.routes.server import create_app  # noqa: E402  # after the word on what is missing
-from cellgames.web.routes.timed_protocol import uvicorn_config  # noqa: E402
 
 
 @contextmanager

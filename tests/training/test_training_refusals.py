@@ -15,7 +15,7 @@ from slow import slow_except
 from training_runs import content, tiny
 
 from cellgames.cli.main import main
-from cellgames.runs.comparing import different_files
+from cellgames.runs.run_folder import different_files
 from cellgames.training import RunError, train
 from cellgames.training.runs.checkpoints import ARGUMENTS, CHECKPOINT
 

@@ -16,7 +16,7 @@ from training_runs import LEARNS, content, equal, tiny
 
 import cellgames
 from cellgames.agents import load, load_network, read_about
-from cellgames.runs.comparing import TIMING
+from cellgames.runs.run_folder import TIMING
 from cellgames.training import Finished, PPOArguments, Progress, train
 from cellgames.training.ppo.ppo import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint

@@ -12,8 +12,7 @@ from browser import DESKTOP, PHONE, expect, page
 from web_records import recorded
 
 from cellgames.cli.main import main
-from cellgames.web.record_library import Library
-from cellgames.web.season_folders import season_data, season_list
+from cellgames.web.record_library import Library, season_data, season_list
 
 RUNS = {
     "cup/first": "season torus-small-v0 --agents greedy random --teams 8 --days 3",

@@ -41,7 +41,7 @@ from cellgames.web.catalog import check_parameters, load_agent, offered
 from cellgames.web.frames import replay_data
 from cellgames.web.live_game import RefusedError, Session
 from cellgames.web.record_library import Library
-from cellgames.web.routes import timed_protocol
+from cellgames.web.routes import middleware
 from cellgames.web.routes.app_state import AppState
 from cellgames.web.routes.server import STATIC, create_app
 from cellgames.web.sessions import FullError, Sessions
@@ -626,7 +626,7 @@ def test_large_bodies_are_refused_whether_they_say_so_or_not(client: Any) -> Non
 def test_connections_with_unfinished_requests_are_closed(
     sent: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timed_protocol, "_REQUEST_S", 0.2)
+    monkeypatch.setattr(middleware, "_REQUEST_S", 0.2)
     with served(tmp_path) as address:
         place = ("127.0.0.1", int(address.rpartition(":")[2]))
         with socket.create_connection(place, timeout=30) as connection:

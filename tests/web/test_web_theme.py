@@ -13,7 +13,7 @@ from colour_vision import VISION, lab
 from web_records import SMALL, recorded
 
 from cellgames.arena.records.record_lines import append
-from cellgames.web.views.dark_colours import CLOTH, GROUND, SEATS, STONES
+from cellgames.web.views.view import CLOTH, GROUND, SEATS, STONES
 
 _PIXEL = """() => {
   const canvas = document.querySelector("canvas.cg-canvas");

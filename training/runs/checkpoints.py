@@ -13,8 +13,7 @@ from typing import Any
 import torch
 
 from cellgames.agents.networks.agent_files import WEIGHTS_FILE
-from cellgames.runs.comparing import TENSORBOARD, TIMING
-from cellgames.runs.run_folder import START_OVER, RunError, RunFolder, RunKind
+from cellgames.runs.run_folder import START_OVER, TENSORBOARD, TIMING, RunError, RunFolder, RunKind
 from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, Arguments
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.utils.errors import InputError

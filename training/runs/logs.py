@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.runs.comparing import TENSORBOARD, TIMING
+from cellgames.runs.run_folder import TENSORBOARD, TIMING
 from cellgames.utils.extras import install, no_pictures
 from cellgames.utils.files import write_atomic
 from cellgames.utils.report.files import drawn

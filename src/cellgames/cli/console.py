@@ -191,7 +191,7 @@ def print_columns(lines: Sequence[tuple[str, str]]) -> None:
 
 def print_table(table: Table, end: str = "\n") -> None:
     """Print a table; where it is wider than the terminal, its columns stand in several blocks."""
-    from cellgames.utils.report.text import plain_table
+    from cellgames.utils.report.model import plain_table
 
     text = plain_table(table, terminal_width())
     marks, at = [], 0

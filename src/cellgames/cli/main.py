@@ -69,7 +69,7 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
     ),
     (
         "Understand games and agents",
-        {"analyse": ("analysis.analyse_command", "Analyse a position, or games")},
+        {"analyse": ("analyse_command", "Analyse a position, or games")},
         'analyse torus-small-v0 --moves "c3 a1+ b2"',
     ),
     (
@@ -81,8 +81,8 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
             ),
             "check-bot": ("bot_command:add_check_bot", "Check a program that plays"),
             "check-game": ("check_game_command", "Check a game of your own or of another library"),
-            "export": ("formats.export_command", "Write recorded games in the format of other programs"),
-            "import": ("formats.import_command", "Read games or a position from another program's file"),
+            "export": ("format_commands:add_export", "Write recorded games in the format of other programs"),
+            "import": ("format_commands:add_import", "Read games or a position from another program's file"),
         },
         "check-bot torus-small-v0 --agent exec:./mybot",
     ),

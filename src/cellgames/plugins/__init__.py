@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from .extensions import Additions, additions
 from .cloth_of_gold import CLOTH_OF_GOLD
 from .grid_adaptation import GRID_ADAPTATION
 from .hex_and_y import HEX, Y
-from .plugin import GamePlugin, Target, TrainingPreset, Variant, resolve
-from .texts import Page, Prompt, Setting, TextColours
+from .plugin import (
+    Additions,
+    GamePlugin,
+    Page,
+    Prompt,
+    Setting,
+    Target,
+    TextColours,
+    TrainingPreset,
+    Variant,
+    additions,
+    resolve,
+)
 from .toroidal_cup import TOROIDAL_CUP
 from .torus import TORUS
 

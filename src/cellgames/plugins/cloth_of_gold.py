@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .plugin import GamePlugin, TrainingPreset, Variant
-from .shared import MASKABLE_PPO, SLOW_GAME, files
+from .plugin import MASKABLE_PPO, SLOW_GAME, GamePlugin, TrainingPreset, Variant, files
 
 _WILD = {"terrain": True, "weather": True, "perks": True, "territory": "hull"}
 

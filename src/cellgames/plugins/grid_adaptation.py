@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .plugin import GamePlugin, TrainingPreset, Variant
-from .shared import MASKABLE_PPO, SAMPLED, files
+from .plugin import MASKABLE_PPO, SAMPLED, GamePlugin, TrainingPreset, Variant, files
 
 _BASE = GamePlugin(
     id="grid-adaptation-v0",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .plugin import GamePlugin, TrainingPreset, Variant
-from .shared import MASKABLE_PPO, files
+from .plugin import MASKABLE_PPO, GamePlugin, TrainingPreset, Variant, files
 
 _EVAL = {"eval_opponents": ("rollout:64", "mcts:30", "greedy")}  # any network beats `random` at once
 

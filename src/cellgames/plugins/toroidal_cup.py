@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .plugin import GamePlugin, TrainingPreset, Variant
-from .shared import MASKABLE_PPO, SAMPLED, SLOW_GAME, files
+from .plugin import MASKABLE_PPO, SAMPLED, SLOW_GAME, GamePlugin, TrainingPreset, Variant, files
 
 _VALUES = {"learning_rate": 3e-3, "layers": 2, "eval_games": 200, "eval_every": 25, "checkpoint_every": 25}
 

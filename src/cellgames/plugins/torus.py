@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .plugin import GamePlugin, TrainingPreset, Variant
-from .shared import MASKABLE_PPO, files
+from .plugin import MASKABLE_PPO, GamePlugin, TrainingPreset, Variant, files
 
 _EVAL = {"eval_opponents": ("rollout:64", "mcts:100", "greedy")}  # any network beats `random` at once
 

@@ -12,12 +12,12 @@ from strategy_records import a_game, played
 
 import cellgames
 from cellgames.arena.analyse.record_groups import agents_of, grouped, read_paths
-from cellgames.arena.analyse.report import FORMAT, Report, analyse_games, write_report
+from cellgames.arena.analyse.report import FORMAT, analyse_games, write_report
 from cellgames.arena.play.evaluation import play_some
 from cellgames.arena.records.record_lines import append
 from cellgames.cli.main import main
 from cellgames.envs.core import Game
-from cellgames.utils.report.model import Section, Table
+from cellgames.utils.report.model import Report, Section, Table
 
 TORUS = cellgames.make("torus-v0", size=3)
 GAMES = played(TORUS, ["random", "greedy"], 12)
@@ -58,7 +58,7 @@ def test_games_that_ended_by_a_forfeit_are_left_out() -> None:
 
 
 def _with(section: Section) -> Report:
-    return dataclasses.replace(analyse_games(TORUS, GAMES, only=QUICK[:1]), sections=(section,))
+    return dataclasses.replace(analyse_games(TORUS, GAMES, only=QUICK[:1]), parts=(section,))
 
 
 def test_tables_hold_all_rows_and_the_page_the_first_ones(tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ from cellgames.arena import BotUmpire, RecordError, RoundRobinOptions, Store, pl
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
-from cellgames.web.record_library import Library
-from cellgames.web.season_folders import season_data
+from cellgames.web.record_library import Library, season_data
 
 GAME = cellgames.make("torus-v0", size=3)
 

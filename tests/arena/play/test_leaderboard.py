@@ -28,7 +28,7 @@ from cellgames.arena.stats.alike import every
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import make_tables
 from cellgames.cli.main import main
-from cellgames.runs.comparing import different_files
+from cellgames.runs.run_folder import different_files
 
 TORUS = cellgames.make("torus-v0", size=3)
 FILE = ("file", "somewhere")

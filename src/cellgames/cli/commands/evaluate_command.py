@@ -71,7 +71,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from cellgames.arena.records.checksums import plain
     from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes, thinking_notes
     from cellgames.arena.stats.tables import forfeits, thinking
-    from cellgames.utils.report.text import escape
+    from cellgames.utils.report.model import escape
 
     options, out = EvaluationOptions.from_given(vars(arguments)), arguments.out
     if not arguments.agents:

@@ -88,8 +88,7 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     """Print the tables, and write files where options ask for them."""
     from cellgames.arena.report import leaderboard as boards_of
     from cellgames.utils.progress import waiting
-    from cellgames.utils.report.columns import people_table
-    from cellgames.utils.report.text import json_text
+    from cellgames.utils.report.model import json_text, people_table
 
     if not len(store):
         raise UserError(f"{store.path}: expected games, found none; add some with --add, or play some")

@@ -35,8 +35,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.cli.board_colours import print_board
-    from cellgames.cli.terminal import rules_in_brief
+    from cellgames.cli.terminal import print_board, rules_in_brief
 
     game = make_game(arguments)
     prompt = registry.plugin_of(game).prompt

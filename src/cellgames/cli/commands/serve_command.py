@@ -66,9 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise UserError(f'the page needs uvicorn: pip install "cellgames[web]" ({error})') from error
     from cellgames.arena.records.store.store import Store, default_store
-    from cellgames.web.routes.middleware import LOCAL
+    from cellgames.web.routes.middleware import LOCAL, uvicorn_config
     from cellgames.web.routes.server import create_app
-    from cellgames.web.routes.timed_protocol import uvicorn_config
 
     if not 0 <= arguments.port <= 65535:
         raise UserError(f"--port must be from 0 to 65535, got {arguments.port}")

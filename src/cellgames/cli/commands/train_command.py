@@ -18,8 +18,7 @@ from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError, print_kept, print_next, recorded, stopped, warn
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import GamePlugin
-from cellgames.runs.comparing import TIMING
-from cellgames.runs.run_folder import RunOptions
+from cellgames.runs.run_folder import TIMING, RunOptions
 from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, Arguments, all_options, presets
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Option

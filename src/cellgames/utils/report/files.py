@@ -12,8 +12,7 @@ from cellgames.utils.errors import InputError
 from cellgames.utils.extras import no_pictures
 from cellgames.utils.files import PathLike, write_atomic
 
-from .model import Plot, Report, Section, Table
-from .text import csv_text, json_text, markdown_table
+from .model import Plot, Report, Section, Table, csv_text, json_text, markdown_table
 
 
 def write_report(

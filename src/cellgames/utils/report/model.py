@@ -1,4 +1,4 @@
-"""The parts of a report: sections that hold paragraphs, tables and plots.
+"""The parts of a report: sections that hold paragraphs, tables and plots, and tables as columns and as text.
 
 Round robins, free-for-all games, seasons, leaderboards, analyses and benchmarks all build a `Report`;
 `files.write_report` writes it.
@@ -6,9 +6,13 @@ Round robins, free-for-all games, seasons, leaderboards, analyses and benchmarks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -112,3 +116,168 @@ class Report(Section):
     data_file: str = "report.json"
     more_files: Mapping[str, str | bytes] = field(default_factory=dict)
     subject: str = ""
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """Return a share in percent without the sign; "" for NaN."""
+    return "" if share != share else f"{100 * share:.{digits}f}"
+
+
+def rounded(value: float | None) -> float | None:
+    """Return a number with six decimals, as JSON files hold it; None for NaN."""
+    return None if value is None or value != value else round(float(value), 6)
+
+
+def escape(text: str) -> str:
+    """Return Markdown that shows the text unchanged, also in tables and headings; underscores within words stay."""
+    return re.sub(r"[\\`*\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+
+
+def markdown_table(table: Table) -> str:
+    """Return the whole table as Markdown."""
+    text = table.text
+    if text is None:
+        text = [name for k, name in enumerate(table.columns) if any(isinstance(row[k], str) for row in table.rows)]
+    rows = [[escape(cell) for cell in row] for row in _cells(table)]
+    rule = ["---" if name in text else "---:" for name in table.columns]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))
+
+
+def plain_table(table: Table, width: int | None = None) -> str:
+    """Return the table for a terminal: the first column, or the one after a rank, to the left, others to the right.
+
+    Args:
+        table: The table.
+        width: Characters of a line. Columns that do not fit stand in further blocks, after an empty line, each of
+            which begins with the same first columns. None for no limit.
+    """
+    left = 1 if table.columns[0] == "rank" else 0
+    shown: list[list[str]] = []
+    for place, column in enumerate(zip(*_cells(table), strict=True)):
+        most = max(map(len, column))
+        shown.append([cell.ljust(most) if place == left else cell.rjust(most) for cell in column])
+    first, blocks = shown[: left + 1], [list(shown[: left + 1])]
+    for cells in shown[left + 1 :]:
+        if width is not None and len(blocks[-1]) > len(first) and _width([*blocks[-1], cells]) > width:
+            blocks.append(list(first))
+        blocks[-1].append(cells)
+    return "\n\n".join("\n".join("  ".join(row).rstrip() for row in zip(*block, strict=True)) for block in blocks)
+
+
+def _width(columns: Sequence[Sequence[str]]) -> int:
+    return sum(len(column[0]) + 2 for column in columns) - 2
+
+
+def csv_text(table: Table) -> str:
+    """Return the content of the table's CSV file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([[csv_cell(cell) for cell in row] for row in _cells(table)])
+    return text.getvalue()
+
+
+def csv_cell(text: str) -> str:
+    """Return text for a cell of a CSV file that no spreadsheet takes for a formula; numbers stay numbers.
+
+    A quote comes in front of text that begins as a formula does (OWASP, "CSV Injection").
+    """
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
+def json_text(data: Any) -> str:
+    """Return the content of a JSON file.
+
+    Raises:
+        ValueError: A number is infinite or NaN.
+    """
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _cells(table: Table) -> list[list[str]]:
+    """Return the column names and the rows as text."""
+
+    def text(cell: Cell) -> str:
+        return "" if cell is None else str(cell)
+
+    rows: Sequence[Sequence[Cell]] = [table.columns, *table.rows]
+    return [[text(cell) for cell in row] for row in rows]
+
+
+R = TypeVar("R")
+S = TypeVar("S")
+
+Value: TypeAlias = Cell | tuple[float | None, float | None]
+"""A cell, or the bounds of an interval."""
+
+
+@dataclass(frozen=True)
+class Column(Generic[R]):
+    """A number, or a text, of each row.
+
+    Attributes:
+        name: Name in CSV and JSON files; "" for a column for people alone.
+        value: Returns the value of a row; None and NaN leave the cell empty.
+        label: Heading for people; "" for a column of files alone.
+        shown: Format for people: "%" for a share in percent, "s" for text that is aligned right, or one of `format`.
+        kept: Format of a fraction in CSV files.
+    """
+
+    name: str
+    value: Callable[[R], Value]
+    label: str = ""
+    shown: str = ""
+    kept: str = ".4f"
+
+    def of(self, part: Callable[[S], R | None], **changes: str) -> Column[S]:
+        """Return the column for rows that have a part with the number, or None, with other names or formats."""
+
+        def value(row: S) -> Value:
+            inner = part(row)
+            return None if inner is None else self.value(inner)
+
+        own = {"name": self.name, "label": self.label, "shown": self.shown, "kept": self.kept}
+        return Column(value=value, **{**own, **changes})
+
+    def but(self, **changes: Any) -> Column[R]:
+        """Return the column with other names or formats."""
+        return replace(self, **changes)
+
+
+def people_table(columns: Iterable[Column[R]], rows: Sequence[R]) -> Table:
+    """Return the labelled columns as a table for a page or a terminal."""
+    chosen = [column for column in columns if column.label]
+    values = [[column.value(row) for column in chosen] for row in rows]
+    text = [c.label for k, c in enumerate(chosen) if not c.shown and any(isinstance(row[k], str) for row in values)]
+    cells = [[_formatted(value, c.shown) for value, c in zip(row, chosen, strict=True)] for row in values]
+    return Table("", [column.label for column in chosen], cells, text=text)
+
+
+def csv_table(name: str, columns: Iterable[Column[R]], rows: Iterable[R]) -> Table:
+    """Return the named columns as the content of a CSV file."""
+    chosen = [column for column in columns if column.name]
+
+    def cell(column: Column[R], row: R) -> Cell:
+        value = column.value(row)
+        return _formatted(value, column.kept) if isinstance(value, float) else value  # type: ignore[return-value]  # no bounds
+
+    return Table(name, [column.name for column in chosen], [[cell(column, row) for column in chosen] for row in rows])
+
+
+def row_data(columns: Iterable[Column[R]], row: R) -> dict[str, Any]:
+    """Return the named columns of a row as JSON holds them."""
+    values = {column.name: column.value(row) for column in columns if column.name}
+    return {name: rounded(value) if isinstance(value, float) else value for name, value in values.items()}
+
+
+def _formatted(value: Value, form: str) -> Cell:
+    if isinstance(value, tuple):
+        low, high = (_formatted(bound, form) for bound in value)
+        return "" if "" in (low, high) else f"{low} to {high}"
+    if value is None or value != value:
+        return ""
+    if isinstance(value, str) or not form:
+        return value
+    return percent(value) if form == "%" else format(value + 0.0, form)  # without the sign of -0.0

@@ -27,7 +27,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 """The colours of Okabe and Ito, with a grey for yellow, which is too light for lines."""
 AMOUNT, DIFFERENCE = "cividis", "PuOr_r"
 _MISSING = "#dcdcdc"  # colour of a cell without a number
-_MARKS = "osD^v"
+MARKS = "osD^v"
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 """Lines that are neighbours in a list differ in their dashes, too, for whoever does not tell their colours apart."""
 _LETTER = 0.078  # inches of a letter in names of size 9
@@ -75,7 +75,7 @@ def line_style(place: int) -> dict[str, Any]:
     return {
         "color": COLOURS[place % len(COLOURS)],
         "linestyle": _DASHES[place % len(_DASHES)],
-        "marker": _MARKS[place % len(_MARKS)],
+        "marker": MARKS[place % len(MARKS)],
     }
 
 
@@ -259,35 +259,6 @@ def _label_cells(
 # ---------------------------------------------------------------- points and curves
 
 
-def scatter(figure: Figure, title: str, names: Sequence[str], places: npt.NDArray[np.float64], note: str) -> None:
-    """Draw named points, [K, 2], in one scale, with a legend; `note` stands below."""
-    shown = [shorten(name) for name in names]
-    width, height = 5.6 + name_width(shown), max(4.6, 1.1 + 0.22 * len(shown))
-    figure.set_size_inches(width, height)
-    axes = figure.add_axes((0.7 / width, 0.65 / height, 4.3 / width, (height - 1.25) / height))
-    remove_frame(axes)
-    axes.axhline(0, color=FAINT, linewidth=0.5)
-    axes.axvline(0, color=FAINT, linewidth=0.5)
-    for place, (x, y) in enumerate(places):
-        lap, colour = divmod(place, len(COLOURS))
-        # See-through, so that a point below another one is seen.
-        style: dict[str, Any] = {
-            "color": COLOURS[colour],
-            "alpha": 0.75,
-            "markeredgecolor": INK,
-            "markeredgewidth": 0.6,
-        }
-        axes.plot(x, y, _MARKS[lap % len(_MARKS)], markersize=10, linestyle="none", label=shown[place], **style)
-    axes.set_aspect("equal", "datalim")
-    axes.margins(0.15)
-    axes.tick_params(labelsize=8)
-    axes.set_xlabel(note, fontsize=9, color=INK)
-    axes.legend(
-        fontsize=8.5, frameon=False, loc="center left", bbox_to_anchor=(1.03, 0.5), labelcolor=INK, markerscale=0.8
-    )
-    draw_title(figure, title)
-
-
 @dataclass(frozen=True)
 class Curve:
     """A line of `curves`: values over steps with an interval, NaN without a value.
@@ -303,34 +274,6 @@ class Curve:
     values: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
-
-
-def curves(
-    figure: Figure, title: str, steps: Sequence[float], parts: Sequence[tuple[str, Sequence[Curve]]], axis: str
-) -> None:
-    """Draw plots below each other over the same steps; `parts` holds the name and the curves of each."""
-    tall = 2.1
-    width, height = 7.6, 0.95 + (tall + 0.25) * len(parts)
-    figure.set_size_inches(width, height)
-    for number, (name, lines) in enumerate(parts):
-        y = height - 0.6 - number * (tall + 0.25) - tall + 0.1
-        axes = figure.add_axes((0.75 / width, y / height, 4.6 / width, tall / height))
-        remove_frame(axes)
-        axes.grid(color=FAINT, linewidth=0.5, alpha=0.6)
-        for place, line in enumerate(lines):
-            colour = COLOURS[place % len(COLOURS)]
-            axes.fill_between(steps, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
-            axes.plot(steps, line.values, linewidth=1.8, markersize=3.5, **line_style(place))
-        axes.set_ylabel(name, fontsize=9, color=INK)
-        axes.tick_params(labelsize=8)
-        axes.set_ylim(bottom=0)
-        axes.xaxis.set_major_formatter(_short)
-        if number + 1 < len(parts):
-            axes.tick_params(labelbottom=False)
-        else:
-            axes.set_xlabel(axis, fontsize=9, color=INK)
-        label_ends(axes, lines, tall)
-    draw_title(figure, title)
 
 
 def label_ends(axes: Axes, lines: Sequence[Curve], tall: float) -> None:
@@ -367,11 +310,3 @@ def label_ends(axes: Axes, lines: Sequence[Curve], tall: float) -> None:
             color=colour if colour != COLOURS[4] and colour != COLOURS[5] else INK,
             annotation_clip=False,
         )
-
-
-def _short(value: float, _: float = 0.0) -> str:
-    """Return a number of steps such as 250k and 1.5M."""
-    for size, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.4g}{sign}"
-    return f"{value:.4g}"

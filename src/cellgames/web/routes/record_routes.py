@@ -12,8 +12,7 @@ from fastapi.responses import HTMLResponse, Response
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.season.cup import CupRecord
 from cellgames.plugins import additions
-from cellgames.web.record_library import MOST_SEARCHED, GameFilter, parse, summary
-from cellgames.web.season_folders import season_data, season_list
+from cellgames.web.record_library import MOST_SEARCHED, GameFilter, parse, season_data, season_list, summary
 
 from .app_state import AppState
 from .schemas import Line, download

@@ -13,7 +13,7 @@ __all__ = ["Frame", "View", "has_board", "view_of"]
 
 def view_of(game: Game) -> View:
     """Return the view of the game's plugin, else one that shows the pictures that the game draws."""
-    view: View = resolve(plugin_of(game).view or f"{__name__}.pictures:PictureView")(game)
+    view: View = resolve(plugin_of(game).view or f"{__name__}.view:PictureView")(game)
     return view
 
 

@@ -25,9 +25,8 @@ from cellgames.envs.core.info import WIN
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 from cellgames.utils.foreign_text import shown
 
-from .dark_colours import CLOTH, dark
 from .patterns import patterns
-from .view import Frame, View, changed, clicked, player_names, results
+from .view import CLOTH, Frame, View, changed, clicked, dark, player_names, results
 
 _KILLED = 4
 _NOBODYS = [{"label": "contested", "colour": COLOURS[2]}, {"label": "killed", "colour": drawn.DEAD}]

@@ -24,9 +24,8 @@ from cellgames.envs.grid_adaptation_talk.rendering import last_talk, said
 from cellgames.envs.grid_adaptation_talk.state import TalkState
 from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 
-from .dark_colours import SEATS as DARK_SEATS
-from .dark_colours import TILES, dark
-from .view import Frame, View, clicked, player_names, results
+from .view import SEATS as DARK_SEATS
+from .view import TILES, Frame, View, clicked, dark, player_names, results
 
 _MARKS = {"placed": 1, "born": 2, "died": 4}
 _GHOST = 3  # by how many bits the code of the tile that died is shifted in the marks

@@ -24,8 +24,7 @@ from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.state import TorusState
 from cellgames.envs.torus.winning_path import winning_class
 
-from .dark_colours import STONES, dark
-from .view import Frame, View, changed, player_names, results
+from .view import STONES, Frame, View, changed, dark, player_names, results
 
 _CHUNK = 256  # positions at a time
 _DIGITS = 4  # of coordinates, in cells

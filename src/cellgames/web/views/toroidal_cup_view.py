@@ -23,8 +23,7 @@ from cellgames.envs.toroidal_cup.rendering import seen_pattern
 from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, roster
 from cellgames.envs.toroidal_cup.state import CupState
 
-from .dark_colours import TEAMS, dark
-from .view import Bytes, Frame, View, changed, clicked, player_names, results
+from .view import TEAMS, Bytes, Frame, View, changed, clicked, dark, player_names, results
 
 
 class CupView(View):

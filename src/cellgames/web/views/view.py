@@ -1,4 +1,4 @@
-"""The base class of views: a game's positions as planes of bytes and details.
+"""Views of games: positions as planes of bytes and details, colours on a dark page, and the view of any other game.
 
 Letters: `N` cells of a board, `P` players.
 """
@@ -8,15 +8,18 @@ from __future__ import annotations
 import base64
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from typing_extensions import override
 
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
+from cellgames.envs.core.drawing import Picture, mix, to_svg
 from cellgames.envs.registry import plugin_of
+from cellgames.envs.toroidal_cup.rendering import COLOURS
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -197,3 +200,121 @@ def results(game: Game, state: Any) -> list[str]:
 def changed(before: torch.Tensor, after: torch.Tensor) -> list[int]:
     """Return the cells that differ between two boards of any shape, as indices of the flat board."""
     return [int(place) for place in (before != after).flatten().nonzero().flatten()]
+
+
+# ---------------------------------------------------------------- colours on a dark page
+
+SEATS = ("#466ce1", "#f25c00", "#44d58d", "#c15e9e", "#b5e8ff", "#f5c23e", "#b6b14d", "#cfd7cc")
+"""Colours of teams and players by seat, as far apart in all colour vision as can be at 3.5 : 1 on `GROUND`."""
+
+GROUND = "#1f1c19"
+"""The colour of empty cells."""
+
+_INK, _PALE = "#ece6da", "#8f8678"
+_UNITS = ("#6db3f2", "#f5a13c")  # a's and b's
+
+STONES: dict[str, Any] = {
+    "fill": ("#7d6a48", "#131417", "#f4f1ea"),
+    "square": "#735f3f",
+    "edge": ("#4d4029", "#8b919b", "#3d382f"),
+    "side": ("#a3906c", "#131417", "#f4f1ea"),
+    "path": "#ff8c33",
+    "paper": "#1b1916",
+    "ink": "#d8cfc0",
+    "faded": "#26221d",
+}
+"""Colours of Torus, Hex and Y: darker wood, with stones as they are."""
+
+CLOTH: dict[str, Any] = {
+    "units": _UNITS,
+    "ground": ("#1d3550", "#46330f", "#46330f"),
+    "edge": (mix(_UNITS[0], GROUND, 0.25), mix(_UNITS[1], GROUND, 0.15)),
+    "hatch": mix(_UNITS[0], GROUND, 0.5),
+    "killed": "#f4efe6",
+    "neutral": "#a5a5a5",
+    "ring": "#ff6fa8",
+    "world": GROUND,
+    "grid": _PALE,
+    "ink": _INK,
+    "wards": ("#a9d5ff", "#ffb454"),
+    "land": ("", "#17455f", "#2f4a1c", "#54504a", "#5c3d2e", "#ffd23f"),
+    "signs": ("", "#6fb0d6", "#8fbf5f", "#a39a8e", "", "#a31d0a"),
+}
+"""Of Cloth of Gold; lands in the order of the view."""
+
+TILES: dict[str, Any] = {
+    "board": GROUND,
+    "grid": _PALE,
+    "ink": _INK,
+    "ring": "#fffdf8",
+    "rim": "#ffffff73",
+    "cross": "#b9b0a2",
+}
+"""Of Grid Adaptation; tiles keep the colours that their sequences mix, and get a light rim."""
+
+TEAMS: dict[str, Any] = {"cells": SEATS, "board": GROUND, "line": "#4a443c", "ink": _INK, "pale": "#b3a998"}
+"""Of the Toroidal Cup."""
+
+
+def dark(
+    palette: dict[str, Any], light: dict[str, Any], colours: Sequence[str], ground: str = GROUND
+) -> dict[str, Any]:
+    """Return a layout's `dark`: the part of a palette whose names the light one has, colours of seats, the ground."""
+    return {
+        "palette": {name: colour for name, colour in palette.items() if name in light},
+        "colours": list(colours),
+        "ground": ground,
+    }
+
+
+# ---------------------------------------------------------------- games without a page
+
+
+class PictureView(View):
+    """A view of games without a page (`GamePlugin.page`): their own pictures (`Game.draw`), watched but not played."""
+
+    @override
+    def layout(self) -> dict[str, Any]:
+        return {
+            "kind": "picture",
+            "wrap": False,
+            "colours": [COLOURS[seat % len(COLOURS)] for seat in range(self.game.info.num_players)],
+            "ground": "#ffffff",
+            "dark": dark({}, {}, [SEATS[seat % len(SEATS)] for seat in range(self.game.info.num_players)]),
+            "columns": [{"name": "score", "label": "score", "kind": "number"}],
+            "curves": [{"name": "score", "label": "score", "per": "player"}],
+        }
+
+    @override
+    def frame(self, state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None) -> Frame:
+        *_, last = [self.game.draw(state)] if before is None else self.game.frames(before, state)
+        return self._frame(state, last, viewer)
+
+    @override
+    def animated(self, before: Any, after: Any) -> bool:
+        return True  # it is not known, and each step may be
+
+    @override
+    def step(
+        self, before: Any, after: Any, viewer: int | None, action: Sequence[int] | None, most: int
+    ) -> Iterator[Frame]:
+        *pictures, last = self.game.frames(before, after)
+        for picture in pictures[:most]:
+            shown = self._frame(before, picture, viewer)
+            yield replace(shown, fields={**shown.fields, "status": f"Turn {int(after.turn[0])}", "life": True})
+        yield self._frame(after, last, viewer)
+
+    def _frame(self, state: Any, picture: Picture, viewer: int | None) -> Frame:
+        turn, done, info = int(state.turn[0]), bool(state.done[0]), self.game.info
+        if viewer is not None and not info.perfect_information:
+            raise ValueError(f"expected a spectator: pictures of {self.game.id} show what players may not know")
+        mover = "" if done or info.simultaneous else f", {info.players[int(state.current_player[0])]} to move"
+        fields = {
+            "svg": to_svg(picture),
+            "status": f"Over after turn {turn}" if done else f"Turn {turn + 1}{mover}",
+            "last": [],
+            "results": results(self.game, state),
+            "infos": {"score": [round(score, 4) for score in state.scores[0].tolist()]},
+            "text": [],
+        }
+        return Frame(np.zeros(0, np.uint8), None, fields)

@@ -1,1 +1,0 @@
-"""The commands that look at positions and games: by search, by proof, by statistics."""

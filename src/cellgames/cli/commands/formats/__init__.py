@@ -1,1 +1,0 @@
-"""The commands that convert recorded games and positions from and to the formats of other programs."""
