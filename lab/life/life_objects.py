@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cellgames.envs.boards.apgcode import apgcode
-from cellgames.envs.boards.object_names import name_of
 from cellgames.envs.boards.orientations import Cell
 
+from .apgcode import apgcode
+from .object_names import name_of
 from .universes import Board, Plane, Universe
 
 LONGEST = 60

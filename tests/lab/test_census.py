@@ -6,15 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from life_objects_reference import ACTIVE, DRAWINGS, canonical, drawn, find, next_set
+from life_objects_reference import ACTIVE, DRAWINGS, canonical, cells_of, drawn, find, next_set
 from refusals import refused
 
-from cellgames.envs.boards.apgcode import cells_of
 from cellgames.envs.boards.life import Life
-from cellgames.envs.boards.object_names import NAMES
 from cellgames.envs.boards.orientations import orientations
 from cellgames.lab.life.census import Census, census
 from cellgames.lab.life.life_objects import recognise
+from cellgames.lab.life.object_names import NAMES
 
 Board = npt.NDArray[np.bool_]
 

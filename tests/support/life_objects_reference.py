@@ -197,3 +197,19 @@ def rolled_out(cells: Collection[Cell], size: tuple[int, int]) -> list[Cell]:
         cut = (max(gaps)[1] + 1) % length
         moved = [tuple((v - cut) % length if a == axis else v for a, v in enumerate(cell)) for cell in moved]  # type: ignore[misc]
     return moved
+
+
+def cells_of(code: str) -> frozenset[tuple[int, int]]:
+    """The cells of the phase that an apgcode holds."""
+    cells, text, strip, col = set(), iter(code.partition("_")[2]), 0, 0
+    for character in text:
+        if character == "z":
+            strip, col = strip + 5, 0
+        elif character in "wx":
+            col += 2 + (character == "x")
+        elif character == "y":
+            col += 4 + int(next(text), 36)
+        else:
+            cells |= {(strip + bit, col) for bit in range(5) if int(character, 36) >> bit & 1}
+            col += 1
+    return frozenset(cells)

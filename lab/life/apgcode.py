@@ -10,19 +10,14 @@ counts, of several the first by their characters.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 
-from cellgames.utils.errors import InputError, shown
-
-from .orientations import Cell, orientations
+from cellgames.envs.boards.orientations import Cell, orientations
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _STRIP = 5
 _LONGEST_RUN = 39
 _LARGEST = 40  # rows and columns of a box that codes are defined for
-
-_CODE = re.compile(r"x[spq][1-9][0-9]*_([0-9a-z]+)")
 
 
 def apgcode(phases: Collection[Collection[Cell]], moves: bool) -> str:
@@ -70,30 +65,3 @@ def _gap(empty: int) -> str:
         run = min(empty, _LONGEST_RUN)
         text, empty = text + "y" + _DIGITS[run - 4], empty - run
     return text + ("", "0", "w", "x")[empty]
-
-
-def cells_of(code: str) -> frozenset[Cell]:
-    """Return the cells of the phase that a code holds.
-
-    Raises:
-        ValueError: No such code, or one that holds no cells, as those of objects that are too large.
-    """
-    found = _CODE.fullmatch(code)
-    cells: set[Cell] = set()
-    if found:
-        text = iter(found[1])
-        strip = col = 0
-        for character in text:
-            if character == "z":
-                strip, col = strip + 1, 0
-            elif character in "wx":
-                col += 2 + (character == "x")
-            elif character == "y":
-                col += 4 + _DIGITS.index(next(text, "0"))
-            else:
-                bits = _DIGITS.index(character)
-                cells |= {(strip * _STRIP + bit, col) for bit in range(_STRIP) if bits >> bit & 1}
-                col += 1
-    if not cells:
-        raise InputError("code", "an apgcode of an object such as xs4_33 or xq4_153", shown(code))
-    return frozenset(cells)
