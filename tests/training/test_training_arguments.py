@@ -12,7 +12,7 @@ from refusals import refused
 import cellgames
 from cellgames.agents.loading import default_opponents
 from cellgames.plugins import TrainingPreset
-from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, PPOArguments, preset, presets
+from cellgames.training.arguments import ALGORITHMS, GROWS, PPOArguments, preset, presets
 
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 
@@ -29,7 +29,7 @@ def test_every_setting_has_a_kind_a_help_line_and_a_default_that_it_allows(name:
         assert option.help
         assert not option.help.endswith(".")
         option.check(option.default)
-    assert {*FREE, GROWS} <= {option.name for option in found}
+    assert {"threads", "device", GROWS} <= {option.name for option in found}
 
 
 @every_algorithm
