@@ -31,7 +31,6 @@ from cellgames.utils.errors import InputError, shown
 
 from . import native, notation, words
 from .rendering import last_talk
-from .solo import TalkSolo
 from .state import BASE, TalkState
 
 if TYPE_CHECKING:
@@ -272,9 +271,7 @@ class GridAdaptationTalk(GridAdaptation):
 
     @override
     def solo(self, state: GridState) -> Solo:
-        if library(state.device) is None or self.reward_sharing is not None:
-            return BatchOfOne(self, state)
-        return TalkSolo(self, _with_talk(state))
+        return BatchOfOne(self, state)
 
     @override
     def action_to_string(self, action: int) -> str:
