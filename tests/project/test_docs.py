@@ -116,7 +116,7 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def accepted(words: list[str]) -> bool:
     """Return True if the command line takes these words; modules in front of games, as on pages, are left out."""
     with suppress(SystemExit):
-        return bool(cli.parser().parse_args([re.sub(r"^\w+:(?=[a-z0-9-]+-v\d)", "", word) for word in words]))
+        return bool(cli.parser(words[0]).parse_args([re.sub(r"^\w+:(?=[a-z0-9-]+-v\d)", "", word) for word in words]))
     return words[-1:] == ["--help"]
 
 
@@ -161,7 +161,7 @@ def test_commands_are_accepted(page: Path, capsys: pytest.CaptureFixture[str]) -
             continue
         capsys.readouterr()
         with pytest.raises(SystemExit):
-            cli.parser().parse_args([words[1], "--help"])
+            cli.parser(words[1]).parse_args([words[1], "--help"])
         usage = capsys.readouterr().out
         assert usage.startswith(f"usage: cellgames {words[1]}"), inline
         for option in re.findall(r"--[a-z-]+", inline):

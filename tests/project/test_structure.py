@@ -121,9 +121,10 @@ def tree(module: str) -> ast.Module:
 
 
 def executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes below a node, without those that only type checkers see."""
+    """Yield the statements below a node, without those that only type checkers see."""
     for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
+        typing = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case) and not typing:
             yield child
             yield from executed(child)
 

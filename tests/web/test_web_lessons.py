@@ -99,9 +99,8 @@ def play_to_the_end(p: Any, touch: bool) -> None:
     raise AssertionError("the lesson does not come to an end")
 
 
-@pytest.mark.parametrize(
-    ("id", "touch"), [("torus-v0", False), pytest.param("toroidal-cup-v0", True, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("id", "touch"), [("torus-v0", False), ("toroidal-cup-v0", True)])
 def test_a_guided_game_is_played_to_its_end_by_clicks(chromium: Any, site: str, id: str, touch: bool) -> None:
     with page(chromium, PHONE if touch else DESKTOP, touch=touch, dark=touch) as (p, complaints):
         p.goto(f"{site}/#/learn/{id}")
@@ -123,7 +122,6 @@ def test_a_guided_game_is_played_to_its_end_by_clicks(chromium: Any, site: str, 
         assert not complaints
 
 
-@pytest.mark.slow
 def test_a_lesson_is_left_and_taken_up_again(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/guide/torus-v0")
