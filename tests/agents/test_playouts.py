@@ -1,4 +1,4 @@
-"""Playouts that are not played: Torus boards filled at random and judged, and who finishes which game."""
+"""Playouts, those that are not played, and the Monte Carlo agent `rollout:N` that stands on them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from typing import Any
 
 import pytest
 import torch
+import torus_reference as ref
 from every_game import generator
+from torch import Tensor
+from toy_games import Race
 
 import cellgames
+from cellgames.agents import playouts as rollout
 from cellgames.agents.cloth_of_gold.greedy import finish_turns
-from cellgames.agents.playouts import finish, outcomes
+from cellgames.agents.playouts import RolloutAgent, finish, outcomes
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.core.sampling import random_bits
+from cellgames.envs.core import Game, State, chance, seeds
+from cellgames.envs.core.sampling import random_bits, random_legal
+from cellgames.envs.core.state import S
 from cellgames.envs.torus.geometry import num_cells
 
 
@@ -68,3 +73,97 @@ def test_outcomes_are_those_of_whole_turns_where_single_actions_make_none() -> N
     ended = finish_turns(game, state, generator(1))
     assert torch.equal(outcomes(game, state, generator(1)), ended)
     assert ended.any(1).all()
+
+
+TORUS = cellgames.make("torus-v0", size=3)
+
+
+def ask(agent: RolloutAgent, game: Game, state: State, seed: int = 0) -> Tensor:
+    rows = torch.arange(len(state))
+    agent.start(game, state.current_player, rows)
+    return agent.act_on_state(state, rows, generator(seed))
+
+
+def drawn(text: str, player: int) -> tuple[Game, State]:
+    """A drawn Torus board (see `torus_reference`) with the player to move."""
+    game = cellgames.make("torus-v0", size=ref.board_from_text(text)[1])
+    return game, game.string_to_state(ref.position_from_text(text, "bw"[player]))
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[State]:
+    """The games from which a module starts playouts, as they come."""
+    begun: list[State] = []
+
+    def spy(game: Game, state: State, *rest: Any) -> Tensor:
+        begun.append(state)
+        return finish(game, state, *rest)
+
+    monkeypatch.setattr(module, "finish", spy)
+    return begun
+
+
+def midway(game: Game[S], num_envs: int, turns: int) -> S:
+    state = game.init(seeds(0, num_envs))
+    source = generator(9)
+    for _ in range(turns):
+        bits = random_bits(num_envs, source)
+        state = game.step(state, random_legal(game.legal_actions(state), bits))
+    return state
+
+
+def test_playouts_end_every_game_with_its_own_outcome_wherever_it_stands() -> None:
+    state = midway(TORUS, 300, 12)
+    assert state.done.any(), "expected finished games among them, for the test's sake"
+    assert not state.done.all()
+    done = state.done
+    outcome = finish(TORUS, state, generator())
+    assert torch.equal(outcome[done], TORUS.outcome(state)[done])
+    assert outcome.abs().eq(1).all()
+    assert outcome.sum(1).eq(0).all()
+    assert torch.equal(outcome, finish(TORUS, state, generator()))
+    assert finish(TORUS, state[:0], generator()).shape == (0, 2)
+
+
+def test_playouts_of_games_with_dice_have_dice_of_their_own() -> None:
+    game = Race()
+    state = game.init(chance.seeds(3, 1).expand(200).clone())
+    assert len(finish(game, state, generator()).unique(dim=0)) > 2
+
+
+@pytest.mark.parametrize("playouts", [1, 3, 64, 200])
+def test_rollout_spends_exactly_n_playouts_on_every_move(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = counted(monkeypatch, rollout)
+    state = midway(TORUS, 6, 7)
+    env_ids = seeds(0, 6)  # which name the envs in what begins
+    ask(RolloutAgent(playouts), TORUS, state)
+    spent = torch.cat([games.seed for games in begun]) if begun else env_ids[:0]
+    wanted = 0 if playouts == 1 else playouts  # one playout compares nothing
+    assert [(spent == env_id).sum() for env_id in env_ids] == [wanted] * 6
+
+
+RING = """
+. B W .
+ . . W .
+. B . .
+ . . . B
+. . . W
+ W . . .
+. B . .
+ . . W .
+"""
+GAP = 9  # octagon b3: Black wins there, and White must stop it
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_it_wins_in_one_and_stops_a_win_in_one(player: int) -> None:
+    game, state = drawn(RING, player)
+    batch = state[torch.zeros(8, dtype=torch.int64)]
+    assert ask(RolloutAgent(2400), game, batch).tolist() == [GAP] * 8
+
+
+def test_it_plays_games_with_draws_dice_and_uneven_turns() -> None:
+    game = Race()
+    state = game.init(seeds(0, 60))
+    # One step before the goal, the other far behind: to walk may overshoot, to run must, to rest waits.
+    near = state.replace(current_player=torch.zeros(60, dtype=torch.int64), place=torch.tensor([[6, 0]] * 60))
+    assert (ask(RolloutAgent(256), game, near) != 2).all(), "running overshoots for certain"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 import torch
-from every_game import GAMES, every_game
+from every_game import GAMES, every_game, generator
 from refusals import refused
 from torch import Tensor
 from training_runs import network_for
 
 import cellgames
+from cellgames.agents.networks.networks import make_network
 from cellgames.agents.playouts import RandomAgent, random_actions
+from cellgames.agents.search.improvement import Effort, TreeImprover
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.chance import next_seed
+from cellgames.training.alphazero.search_play import Positions, Replay
 from cellgames.training.selfplay.opponents import Opponents, Pool, parse_mix
 from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
-from cellgames.training.selfplay.updates import estimate
+from cellgames.training.selfplay.updates import Estimates, estimate
 
 NUM_ENVS = 6
 
@@ -159,3 +163,210 @@ def test_shares_add_up() -> None:
     assert parse_mix("greedy") == {"greedy": 1.0}
     assert parse_mix("me=greedy=1") == {"me=greedy": 1.0}
     assert parse_mix("rollout:16=1,self=1") == {"rollout:16": 0.5, "self": 0.5}
+
+
+def column(*values: float) -> torch.Tensor:
+    return torch.tensor(values)[:, None]
+
+
+def one_game(
+    values: list[float],
+    rewards: list[list[float]],
+    players: list[int],
+    done: list[bool],
+    gamma: float = 1.0,
+    gae_lambda: float = 1.0,
+) -> Estimates:
+    return estimate(
+        column(*values),
+        torch.tensor(rewards)[:, None],
+        torch.tensor(players)[:, None],
+        torch.tensor(done)[:, None],
+        gamma=gamma,
+        gae_lambda=gae_lambda,
+    )
+
+
+def test_the_result_reaches_both_players_through_the_others_move() -> None:
+    """Black, White, Black wins: White's last move is paid for by a step that it did not make."""
+    found = one_game([0.2, 0.1, 0.4], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True])
+    assert found.target[:, 0].tolist() == pytest.approx([1, -1, 1])
+    assert found.advantage[:, 0].tolist() == pytest.approx([0.8, -1.1, 0.6])
+    assert found.known.all()
+
+
+def slowly(
+    value: torch.Tensor, reward: torch.Tensor, player: torch.Tensor, done: torch.Tensor, gamma: float, gae_lambda: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """For each game and seat the list of its actions, and returns out of all n-step returns, weighted by lambda."""
+    steps, rows, seats = reward.shape
+    target, known = value.clone(), torch.zeros_like(done)
+    for row in range(rows):
+        for seat in range(seats):
+            start = 0
+            for end in [t for t in range(steps) if done[t, row]] + [steps]:
+                span = range(start, min(end + 1, steps))
+                acts = [t for t in span if player[t, row] == seat]
+                finished = end < steps
+                paid = [
+                    float(reward[t : (acts[i + 1] if i + 1 < len(acts) else span.stop), row, seat].sum())
+                    for i, t in enumerate(acts)
+                ]
+                last = len(acts) if finished else len(acts) - 1
+                for i in range(last):
+                    result, weight, total = 0.0, 1.0, 0.0
+                    for n in range(i, last):
+                        total += gamma ** (n - i) * paid[n]
+                        ends = finished and n == len(acts) - 1
+                        after = 0.0 if ends else float(value[acts[n + 1], row])
+                        share = weight if n == last - 1 else weight * (1 - gae_lambda)
+                        result += share * (total + gamma ** (n - i + 1) * after)
+                        weight *= gae_lambda
+                    target[acts[i], row] = result
+                    known[acts[i], row] = True
+                start = end + 1
+    return target, known
+
+
+@pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 0.5), (1.0, 1.0), (0.8, 0.0)])
+@pytest.mark.parametrize("seats", [1, 2, 3])
+def test_it_is_the_mean_of_all_n_step_returns(seats: int, gamma: float, gae_lambda: float) -> None:
+    generator = torch.Generator().manual_seed(seats)
+    shape = (17, 6)
+    value = torch.rand(shape, generator=generator)
+    reward = torch.randn(*shape, seats, generator=generator)
+    player = torch.randint(seats, shape, generator=generator)
+    done = torch.rand(shape, generator=generator) < 0.15
+    found = estimate(value, reward, player, done, gamma=gamma, gae_lambda=gae_lambda)
+    target, known = slowly(value, reward, player, done, gamma, gae_lambda)
+    assert torch.equal(found.known, known)
+    assert torch.allclose(found.target[known], target[known], atol=1e-4)
+    assert found.advantage[~known].eq(0).all()
+
+
+GAME = cellgames.make("torus-v0", size=2)
+
+
+def filled(folder: Path, count: int = 4, **settings: object) -> Pool:
+    pool = Pool(folder, **settings)  # type: ignore[arg-type]  # of the test's choice
+    for number in range(count):
+        pool.add(network_for(GAME, number), 100 * number)
+    return pool
+
+
+def shares(pool: Pool) -> list[float]:
+    drawn = [member.steps // 100 for member in pool.sample(4000, generator())]
+    return [drawn.count(number) / 4000 for number in range(len(pool))]
+
+
+def test_uniform_meets_all_alike_and_latest_the_last_one(tmp_path: Path) -> None:
+    assert shares(filled(tmp_path / "a", sampling="uniform")) == pytest.approx([0.25] * 4, abs=0.03)
+    assert shares(filled(tmp_path / "b", sampling="latest")) == [0, 0, 0, 1]
+
+
+def test_prioritized_meets_those_most_who_are_hard_to_beat(tmp_path: Path) -> None:
+    pool = filled(tmp_path, sampling="prioritized")
+    for member, score in zip(pool.members, (98, 48, 48, -1), strict=True):
+        if score >= 0:
+            pool.record(member, score, 98)
+    win_rates = [member.win_rate for member in pool.members]
+    assert win_rates == pytest.approx([0.99, 0.49, 0.49, 0.5])
+    chance = torch.tensor([(1 - share) ** 2 for share in win_rates])
+    assert shares(pool) == pytest.approx((chance / chance.sum()).tolist(), abs=0.03)
+
+
+def test_old_results_fade(tmp_path: Path) -> None:
+    pool = filled(tmp_path, 1)
+    member = pool.members[0]
+    for _ in range(20):
+        pool.record(member, 100, 100)
+    for _ in range(10):
+        pool.record(member, 0, 100)
+    assert member.win_rate < 0.1
+    assert member.games < 1000
+
+
+def test_what_goes_leaves_the_others_spread_over_time(tmp_path: Path) -> None:
+    pool = filled(tmp_path, 40, limit=5)
+    steps = [member.steps for member in pool.members]
+    assert len(steps) == 5
+    assert (steps[0], steps[-1]) == (0, 3900)
+    gaps = [after - before for before, after in itertools.pairwise(steps)]
+    assert max(gaps) <= 4 * min(gaps)
+
+
+def test_a_checkpoint_brings_back_members_and_forgets_later_ones(tmp_path: Path) -> None:
+    pool = filled(tmp_path)
+    pool.record(pool.members[2], 1, 3)
+    kept = pool.state_dict()
+    pool.add(network_for(GAME, 9), 900)
+    again = Pool(tmp_path)
+    again.load_state_dict(kept)
+    assert again.state_dict() == kept
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(member.file for member in again.members)
+    (tmp_path / kept[1]["file"]).unlink()
+    with pytest.raises(ValueError, match=r"snapshots 000000000100\.safetensors, found none"):
+        Pool(tmp_path).load_state_dict(kept)
+
+
+def test_those_who_went_stay_on_disk_until_a_checkpoint_knows_it(tmp_path: Path) -> None:
+    pool = filled(tmp_path, 3, limit=3)
+    before = {member.file for member in pool.members}
+    pool.add(network_for(GAME, 3), 300)
+    assert before < {path.name for path in tmp_path.iterdir()}
+    others = {"mine.safetensors", "12.safetensors", "000000000100.txt"}
+    for name in others:
+        (tmp_path / name).write_bytes(b"")
+    pool.prune()
+    assert {path.name for path in tmp_path.iterdir()} == others | {member.file for member in pool.members}
+
+
+def positions(*numbers: int) -> Positions:
+    """A position for each number, which every part of it holds."""
+    value = torch.tensor(numbers)
+    return Positions(
+        observation=(value % 2).to(torch.int8).view(-1, 1, 1, 1).repeat(1, 5, 2, 2),
+        mask=torch.nn.functional.one_hot(value % 8, 8).bool(),
+        policy=torch.nn.functional.one_hot(value % 8, 8).float() * 0.5,
+        value=value.float(),
+    )
+
+
+def ring(capacity: int) -> Replay:
+    return Replay(TreeImprover(GAME, make_network(GAME), Effort(2, 2)), capacity, torch.device("cpu"))
+
+
+def held(replay: Replay) -> list[int]:
+    """The numbers in a replay, as many draws tell."""
+    drawn = replay.sample(500, generator())
+    expected = positions(*drawn.value.int().tolist())
+    assert drawn.actions is None
+    for part, other in zip(drawn[:4], expected[:4], strict=True):
+        assert part.dtype == other.dtype
+        assert torch.equal(part, other)  # the parts of a position stay together
+    return sorted(set(drawn.value.int().tolist()))
+
+
+def test_the_oldest_make_room_when_the_ring_is_full() -> None:
+    replay = ring(5)
+    replay.add(positions(0, 1, 2))
+    assert (len(replay), held(replay)) == (3, [0, 1, 2])
+    replay.add(positions(3, 4, 5, 6))
+    assert (len(replay), held(replay)) == (5, [2, 3, 4, 5, 6])
+    replay.add(positions(7))
+    assert held(replay) == [3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("before", [3, 9])
+def test_a_state_restores_the_ring_and_holds_no_more_than_is_in_it(before: int) -> None:
+    one, other = ring(5), ring(5)
+    one.add(positions(*range(before)))
+    state = one.state_dict()
+    assert {len(part) for part in state.values() if isinstance(part, torch.Tensor)} == {min(before, 5)}
+    assert state["value"].untyped_storage().nbytes() == 4 * min(before, 5)
+    other.load_state_dict(state)
+    for replay in (one, other):
+        replay.add(positions(20, 21))
+    assert held(one) == held(other)
+    for part, same in zip(one.sample(50, generator(1))[:4], other.sample(50, generator(1))[:4], strict=True):
+        assert torch.equal(part, same)

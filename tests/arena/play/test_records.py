@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from store_games import game
 
 import cellgames
 from cellgames.agents.playouts import RandomAgent
 from cellgames.arena import MatchOptions, RecordError, match
 from cellgames.arena.records.record_lines import Record, Result, append, read_records
 from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, save_film, verify
+from cellgames.arena.records.variations import MoveNode, Variation, listed, merged, move_tree
 from cellgames.envs.core import Game
 from cellgames.envs.core.drawing import Picture
 
@@ -288,3 +290,60 @@ def test_the_gif_has_a_frame_for_every_position_and_rests_on_the_last(tmp_path: 
     assert shown[-1] > max(shown[:-1])
     with pytest.raises(ReplayError):
         animate(TAMPERED["changed winner"][0], path)
+
+
+TRIED = (Variation(-1, "a1"), Variation(0, "b1", "so it went"), Variation(0, "c1"), Variation(-1, "b2", "better"))
+
+
+def test_a_record_keeps_its_variations() -> None:
+    record = replace(game(0), variations=TRIED)
+    data = json.loads(record.to_json())
+    assert data["variations"] == [[-1, "a1"], [0, "b1", "so it went"], [0, "c1"], [-1, "b2", "better"]]
+    assert Record.from_json(record.to_json()) == record
+    assert list(data)[-1] == "variations"  # where the page looks for them
+    assert "variations" not in json.loads(game(0).to_json())
+
+
+def test_the_game_is_the_first_line_of_the_tree() -> None:
+    root = move_tree(["b2", "a3"], TRIED)
+    assert [child.move for child in root.children] == ["b2", "a1"]
+    assert root.children[0].comment == "better"
+    assert [child.move for child in root.children[0].children] == ["a3"]
+    again = move_tree((), listed(root))
+    assert listed(again) == listed(root)
+    assert listed(root)[:2] == (Variation(-1, "b2", "better"), Variation(0, "a3"))
+
+
+def test_two_trees_become_one() -> None:
+    later = (Variation(-1, "b2", "best"), Variation(0, "c3"))
+    assert merged(TRIED, later) == (*TRIED[:3], Variation(-1, "b2", "best"), Variation(3, "c3"))
+    assert merged(TRIED, ()) == merged((), TRIED) == TRIED
+
+
+def test_a_long_line_is_no_deep_recursion() -> None:
+    moves = [f"m{number}" for number in range(20_000)]
+    root: MoveNode = move_tree(moves)
+    assert [one.move for one in listed(root)] == moves
+
+
+@pytest.mark.parametrize(
+    "variations",
+    [
+        {},
+        "a1",
+        [["a1"]],
+        [[0, "a1"]],
+        [[-2, "a1"]],
+        [[True, "a1"]],
+        [[-1, ""]],
+        [[-1, "a1", 3]],
+        [[-1, "a1", "", ""]],
+        [[-1, "a1", "x" * 2001]],
+        [[-1, "x" * 101]],
+        [[-1, "a1"]] * 20_001,
+    ],
+)
+def test_other_variations_are_refused(variations: Any) -> None:
+    line = json.dumps({**game(0).to_data(), "variations": variations})
+    with pytest.raises(ValueError, match=r"^variations(\[0\])?: expected .{1,400}$"):
+        Record.from_json(line)

@@ -14,6 +14,7 @@ import torch
 from every_game import GAMES, every_game, generator, midway, seen
 from refusals import refused
 from toy_games import Sealed, random_actions
+from twins import NOT_TELLING, WAYS, telling_methods, told, twin
 
 import cellgames
 from cellgames.envs.core import Game, State, seeds
@@ -195,3 +196,25 @@ def test_a_line_that_is_no_position_is_refused(game: Game) -> None:
     for wrong in ("", "nonsense", good + good, good[1:]):
         with pytest.raises(ValueError, match=r"expected .*, got "):
             game.string_to_state(wrong)
+
+
+PRESETS = cellgames.games()
+
+
+@pytest.mark.parametrize("id", PRESETS)
+def test_positions_that_differ_in_secrets_alone_look_alike(id: str) -> None:
+    game, chance = cellgames.make(id), torch.Generator().manual_seed(0)
+    state = game.init(seeds(3, 1))
+    for _ in range(2):
+        for player in (0, game.info.num_players - 1):
+            other = twin(game, state, player)
+            if not game.info.perfect_information and id != "toroidal-cup-small-v0":  # all its shapes are alike
+                assert game.state_to_string(other) != game.state_to_string(state)
+            for name in WAYS:
+                assert told(name, game, state, player) == told(name, game, other, player), name
+        state = game.step(state, game.random_actions(state, chance))
+
+
+@pytest.mark.parametrize("id", GAMES)
+def test_every_method_that_tells_a_seat_something_is_in_the_list(id: str) -> None:
+    assert telling_methods(GAMES[id]) <= set(WAYS) | NOT_TELLING

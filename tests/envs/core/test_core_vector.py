@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import learner_play
 import pytest
 import torch
 from every_game import GAMES, every_game, generator
+from paths import ROOT
 from refusals import refused
 from torch import Tensor
 from toy_games import Race
@@ -17,7 +22,7 @@ from toy_games import Race
 import cellgames
 from cellgames.envs.core import Game, Vector, chance, seeds
 from cellgames.envs.core.errors import GameError
-from cellgames.envs.kernels.compiling import Compile
+from cellgames.envs.kernels.compiling import Compile, compiler_found
 from cellgames.envs.native import without_native
 
 
@@ -217,3 +222,22 @@ def test_a_vector_without_observations_says_so() -> None:
 
 def same(one: Any, two: Any) -> bool:
     return all(torch.equal(getattr(one, field.name), getattr(two, field.name)) for field in dataclasses.fields(one))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compiler_found("cpu"), reason="no compiler")
+def test_games_step_eagerly_where_the_compiler_has_no_room(tmp_path: Path) -> None:
+    """A cache below a file cannot be made, as in a folder that is read-only; root may write into those."""
+    (tmp_path / "file").touch()
+    program = (
+        "import torch, cellgames; from cellgames.envs.core.vector import Vector\n"
+        "games = [Vector(cellgames.make('torus-v0', size=3), 1024, compile=how) for how in ('auto', 'never')]\n"
+        "for game in games: game.step_random(torch.Generator().manual_seed(1))\n"
+        "assert games[0].state.equal(games[1].state) and games[0].backend == 'eager'\n"
+    )
+    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "file" / "cache"), "PYTHONPATH": str(ROOT / "src")}
+    cache["CELLGAMES_NATIVE"] = "0"  # else nothing is compiled
+    words = [sys.executable, "-c", program]
+    ended = subprocess.run(words, env={**os.environ, **cache}, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "compiling failed, stepping eagerly" in ended.stderr

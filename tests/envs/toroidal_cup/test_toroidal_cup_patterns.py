@@ -10,18 +10,23 @@ import gzip
 import json
 from collections import defaultdict
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
+from life_reference import board_of, live_cells
 from numpy.typing import NDArray
 from paths import CUP_DATA
 from refusals import refused
 from slow import slow_except
 from toroidal_cup_patterns_reference import alike, boards, drawn, numbers
 
-from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS, arrange
+from cellgames.envs.core.drawing import Text
+from cellgames.envs.toroidal_cup import PATTERNS, Roster, arrange, rendering, simulate
 from cellgames.envs.toroidal_cup.patterns.stamped import deal
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ORIENTATIONS, ROWS, STAMPS, lay, orient
+from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, held_by_quadrant
+from cellgames.envs.toroidal_cup.simulator import boards as packed
 
 DATA = CUP_DATA
 SEEDS = range(1000)
@@ -127,3 +132,109 @@ def test_stamps_wrap_around_the_torus() -> None:
     places = list(zip(stamp.tolist(), row.tolist(), col.tolist(), strict=True))
     assert places[:5] == [(0, 39, 0), (0, 39, 1), (0, 0, 279), (0, 0, 0), (0, 1, 0)]
     assert places[5:] == [(1, 38, 99), (1, 38, 100), (1, 38, 101), (1, 39, 99), (1, 39, 101), (1, 0, 99), (1, 0, 101)]
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(ROWS, COLS), (160, 170)])
+def test_every_square_has_a_player_of_its_own(rows: int, cols: int) -> None:
+    """27,200 squares are more than there are names without a numeral."""
+    owls, kites = Roster("Owls", rows, cols), Roster("Kites", rows, cols)
+    names = [owls.player(row, col) for row in range(rows) for col in range(cols)]
+    assert len(set(names)) == rows * cols
+    assert owls.player(rows + 1, -1) == owls.player(1, cols - 1)
+    assert sum(owls.player(0, col) == kites.player(0, col) for col in range(cols)) < 5
+    assert owls.names >= rows * cols
+    assert len(set(FIRST_NAMES)) * len(set(LAST_NAMES)) == len(FIRST_NAMES) * len(LAST_NAMES) == 26_624
+
+
+def test_quadrants_go_clockwise_from_the_upper_left() -> None:
+    zones = PATTERNS["donutrandom"].zones
+    assert [zone.split()[0] for zone in zones] == ["northwest", "northeast", "southeast", "southwest"]
+    board = packed([arrange("donutrandom", np.random.default_rng(0))], ROWS, COLS)[0].numpy()
+    counted = [[0] * 2 for _ in range(4)]
+    for row, col in np.argwhere(board).tolist():
+        counted[(0, 1, 3, 2)[2 * (2 * row >= ROWS) + (2 * col >= COLS)]][board[row, col] - 1] += 1
+    assert held_by_quadrant(board, 2) == counted
+    assert sum(map(sum, counted)) == 1344
+
+
+def test_pictures_and_texts_show_quadrants_and_players() -> None:
+    board = np.zeros((8, 12), np.int8)
+    board[5, 9], board[7, 1] = 1, 1
+    zones = ("cha-cha", "scuffle", "kerfuffle", "tussle")
+    plain = rendering.View(board, ("Owls", "Kites"), "a game", ("", ""), queues=((), ()))
+    view = rendering.View(**{**vars(plain), "zones": zones})
+    player = Roster("Owls", 8, 12).player(5, 9)
+    lines = [
+        "quadrants: cha-cha 0:0, scuffle 0:0, kerfuffle 1:0, tussle 1:0",
+        f"topmost players: 1 {player} in r5c9, 2 nobody",
+    ]
+    assert view.lines() == [*plain.lines(), *lines]
+    assert rendering.text(view).splitlines()[3:5] == lines
+    assert [shape.text for shape in rendering.draw(view).shapes if isinstance(shape, Text)][3:5] == lines
+
+
+needs_published = pytest.mark.skipif(not DATA.exists(), reason="the published games are not here")
+
+
+def recorded_games() -> list[dict[str, Any]]:
+    with gzip.open(DATA / "recorded_games.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def check_recorded(games: list[dict[str, Any]], **arguments: Any) -> None:
+    result = simulate([[game["team_1"], game["team_2"]] for game in games], **arguments)
+    assert result.scores.tolist() == [[game["score_1"], game["score_2"]] for game in games]
+    assert result.generations.tolist() == [game["generations"] for game in games]
+    assert not result.truncated.any()
+    assert result.winner.tolist() == [1 if game["score_1"] > game["score_2"] else 2 for game in games]
+
+
+@needs_published
+def test_some_published_games_end_as_they_did() -> None:
+    """Of the shorter half, since eagerly a long game takes a second."""
+    games = sorted(recorded_games(), key=lambda game: int(game["generations"]))
+    check_recorded(games[: len(games) // 2 : 7])
+
+
+@needs_published
+@pytest.mark.slow
+def test_all_published_games_end_as_they_did() -> None:
+    games = recorded_games()
+    assert len(games) == 332
+    check_recorded(games)
+
+
+def cases(name: str) -> list[Any]:
+    """One parameter a case of a file; none where it is absent."""
+    path = DATA / f"{name}.json"
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return [pytest.param(case, id=case["name"]) for case in found]
+
+
+@needs_published
+@pytest.mark.parametrize("case", cases("random_starts") + cases("crafted_edge_cases"))
+def test_published_trajectories_are_reproduced(case: dict[str, Any]) -> None:
+    asked = sorted({int(at) for at in (*case["cells"], *case["counts"])})
+    result = simulate(
+        [case["init"]],
+        case["rows"],
+        case["cols"],
+        max_generations=case["max_generations_run"],
+        keep=asked,
+        trajectory=True,
+    )
+    assert result.truncated.tolist() == [not case["stopped"]]
+    assert result.generations.tolist() == [case["last_generation"]]
+    assert result.scores.tolist() == [case["final_counts"]]
+    if case["stopped"]:
+        assert result.winner.tolist() == [case["winner"]]
+        assert case["stop_generation"] == case["last_generation"]
+    assert live_cells(result.board[0]) == board_of(case["final_cells"], case["cols"])
+    for at, cells in case["cells"].items():
+        assert live_cells(result.boards[int(at)][0]) == board_of(cells, case["cols"]), at
+    assert result.trajectory is not None
+    trajectory = result.trajectory[0].tolist()
+    for at, counts in case["counts"].items():
+        assert trajectory[int(at)] == counts, at
+    if "count_trajectory" in case:
+        assert trajectory == case["count_trajectory"]
