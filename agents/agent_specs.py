@@ -30,8 +30,7 @@ from cellgames.agents.networks.agent_files import (
 )
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import Target, additions, resolve
-from cellgames.utils.errors import InputError
-from cellgames.utils.foreign_text import listed, shown
+from cellgames.utils.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game

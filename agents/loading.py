@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.networks.agent_files import MIXTURE_FILE, MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.envs.registry import plugin_of
-from cellgames.utils.errors import check_one_of
-from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.errors import check_one_of, clipped, shown
 from cellgames.utils.version import __version__
 
 from .agent_specs import AGENTS, AgentFile, file_of, inner_spec, own_name, split_name

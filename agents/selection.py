@@ -25,8 +25,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.actions import ActionsError, as_actions
-from cellgames.utils.errors import InputError
-from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.errors import InputError, clipped, shown
 
 from .base import AnswerError, AnyAgent, PartialAnswerError, acting, draw_seeds, takes_states
 from .time_control import Clocks

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .analyse.report import analyse_games as analyse_games
     from .ladder.climb import Climb as Climb, climb as climb
-    from .ladder.rungs import Ladder as Ladder
+    from cellgames.arena.ladder.climb import Ladder as Ladder
     from .play.evaluation import evaluate as evaluate, play_evaluation as play_evaluation
     from .play.match import MatchResult as MatchResult, match as match
     from .play.match_options import (
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
         replay as replay,
         verify as verify,
     )
-    from .records.store.schema import StoreError as StoreError
-    from .records.store.store import Store as Store
+    from .records.store import Store as Store, StoreError as StoreError
     from .report.leaderboard import Leaderboard as Leaderboard, leaderboards as leaderboards
     from .season.bots import BotUmpire as BotUmpire
     from .season.cup import CupUmpire as CupUmpire

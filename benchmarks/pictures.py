@@ -22,7 +22,7 @@ from benchmarks.screenshots import SHOTS, chromium_path, screenshots
 from cellgames.arena.records.record_lines import Record, read_records
 from cellgames.cli.main import main as cellgames
 from cellgames.utils.files import write_atomic
-from cellgames.web.export import export_html
+from cellgames.web.frames import export_html
 
 OUT = Path("docs/images")
 SIDE = 320

@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cellgames.plugins import SUITE, GamePlugin, resolve
-from cellgames.utils.errors import InputError, check_one_of
-from cellgames.utils.foreign_text import MOST_SHOWN, clipped, shown
+from cellgames.utils.errors import MOST_SHOWN, InputError, check_one_of, clipped, shown
 
 if TYPE_CHECKING:
     from .core import Game

@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.extras import install
-from cellgames.utils.foreign_text import clipped, shown
 
 from .calls import SPENDING, Reply
 

@@ -20,10 +20,9 @@ from cellgames.envs.core import Game
 from cellgames.envs.registry import REGISTRY, plugin_of
 from cellgames.envs.registry import make as make_game
 from cellgames.plugins import resolve
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import MOST_SHOWN, InputError, clipped, shown
 from cellgames.utils.extras import install
 from cellgames.utils.files import write_atomic
-from cellgames.utils.foreign_text import MOST_SHOWN, clipped, shown
 from cellgames.utils.version import __version__
 
 from .agent_files import (

@@ -30,9 +30,8 @@ from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
 from cellgames.envs.core import Game
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, clipped
 from cellgames.utils.extras import install
-from cellgames.utils.foreign_text import clipped
 
 from .agent_files import SAMPLE
 from .networks import Choices, Network

@@ -20,8 +20,7 @@ from cellgames.agents.selection import select
 from cellgames.agents.views import View
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.solo import Solo
-from cellgames.utils.errors import InputError
-from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.version import __version__
 
 from .process import BotProcess, EngineError, Limits

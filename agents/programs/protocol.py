@@ -20,7 +20,7 @@ from torch import Tensor
 
 from cellgames.agents.views import View, Views
 from cellgames.envs.core import Game, State, chance
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 from .process import EngineError, Limits
 

@@ -15,7 +15,7 @@ from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.views import Views, takes_views
 from cellgames.envs import registry
 from cellgames.envs.core import Game
-from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.errors import clipped, shown
 
 from . import protocol
 from .protocol import ProtocolError

@@ -34,7 +34,7 @@ from cellgames.agents.loading import identities
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Pairing, Record
 from cellgames.arena.records.replays import animate
-from cellgames.arena.records.store.store import AnyStore, feeding
+from cellgames.arena.records.store import AnyStore, feeding
 from cellgames.arena.report.run_report import FORMER_FILES, REPORT_FILES, run_report
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies

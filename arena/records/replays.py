@@ -25,9 +25,8 @@ from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import make
 from cellgames.utils.animations import save_animation
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.progress import progress as show_progress
 
 from .checksums import RecordError

@@ -29,16 +29,14 @@ from typing import Any
 import numpy as np
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.store import Setting, Source, Store
-from cellgames.arena.stats.alike import Alike, alike
+from cellgames.arena.records.store import Setting, Source, Store
 from cellgames.arena.stats.payoffs import Cycle, NashAverage, Payoffs, nash
-from cellgames.arena.stats.tables import Standing, Tables, make_tables
+from cellgames.arena.stats.tables import Alike, Standing, Tables, alike, make_tables
 from cellgames.envs import registry
 from cellgames.envs.titles import setting_title
 from cellgames.runs.run_folder import RunFolder, RunKind
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, listed, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import listed, shown
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Column, Part, Report, Table, escape
 

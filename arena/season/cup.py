@@ -15,7 +15,8 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from cellgames.arena.records.record_lines import FLAG, INTEGERS, Outcome, json_fields, one_of, whole
+from cellgames.arena.records import record_lines as lines
+from cellgames.arena.records.record_lines import FLAG, INTEGERS, Record, json_fields, one_of, read_lines, whole
 from cellgames.arena.records.replays import ReplayError, result_differs
 from cellgames.envs.core.drawing import Picture
 from cellgames.envs.registry import make
@@ -69,10 +70,18 @@ class CupRecord:
     moves: ClassVar[tuple[str, ...]] = ()
 
     @property
-    def outcome(self) -> tuple[Outcome, ...]:
-        """Return the outcome by team, as records of matches have it."""
+    def agents(self) -> tuple[str, str]:
+        """The teams, as records of matches have their agents."""
+        return self.fixture.teams
+
+    @property
+    def result(self) -> lines.Result:
+        """The result as records of matches have it; generations stand for turns."""
         numbers = range(1, 1 + len(self.scores))
-        return tuple("draw" if not self.winner else "win" if number == self.winner else "loss" for number in numbers)
+        ends: Iterator[lines.Outcome] = (
+            "draw" if not self.winner else "win" if number == self.winner else "loss" for number in numbers
+        )
+        return lines.Result(tuple(ends), self.scores, self.generations, self.truncated)
 
     @classmethod
     def from_json(cls, line: str | bytes) -> CupRecord:
@@ -107,6 +116,14 @@ def recognises(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(data, dict) and {"season", "pattern"} <= data.keys()
+
+
+def read_games(path: PathLike) -> tuple[Sequence[Record] | Sequence[CupRecord], str]:
+    """Return the records of a file or of a run's folder, of either kind, and what was dropped (`read_records`)."""
+    path = lines.records_file(path)
+    with path.open("rb") as file:
+        arranged = recognises(file.readline())
+    return read_lines(path, CupRecord.from_json) if arranged else read_lines(path, Record.from_json)
 
 
 class CupUmpire:

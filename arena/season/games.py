@@ -16,11 +16,10 @@ from typing_extensions import override
 
 from cellgames.arena.play.tournament import Batch, Player
 from cellgames.arena.records.record_lines import Record, to_line
-from cellgames.arena.records.store.store import AnyStore, feeding
+from cellgames.arena.records.store import AnyStore, feeding
 from cellgames.runs.seeds import derive
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import clipped, shown
 
 from .standings import SIDES, Die, GameResult, roll_off
 

@@ -20,8 +20,7 @@ import numpy as np
 import cellgames
 from benchmarks.pages import parser_of, typed_command, write_page
 from cellgames.agents.loading import digest, is_program
-from cellgames.arena.ladder.climb import climb
-from cellgames.arena.ladder.rungs import FOLDER, RATINGS
+from cellgames.arena.ladder.climb import FOLDER, RATINGS, climb
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import LadderOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.rated_runs import round_robin

@@ -19,7 +19,7 @@ from torch import Tensor
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.foreign_text import listed, shown
+from cellgames.utils.errors import listed, shown
 
 from .opponents import Opponents
 from .pettingzoo_common import action_space_of, box_of, checked_seed

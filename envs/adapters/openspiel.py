@@ -17,7 +17,7 @@ from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.registry import REGISTRY, GameSpec, follow, make
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 try:
     import pyspiel

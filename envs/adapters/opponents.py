@@ -16,7 +16,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, chance
 from cellgames.plugins import resolve
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent

@@ -23,7 +23,7 @@ from pettingzoo.utils.wrappers import (
 from cellgames.envs.core.game import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 from .pettingzoo_common import Observation, PettingZooGame
 from .pettingzoo_parallel import ParallelGame, make_parallel

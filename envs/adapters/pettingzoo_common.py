@@ -24,7 +24,7 @@ from cellgames.envs.core.info import Space
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import State
 from cellgames.envs.core.vector import positions_by_env, put_positions
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 from .window import Rendered, RenderMode
 

@@ -15,7 +15,7 @@ from pettingzoo.utils.env import ParallelEnv
 from cellgames.envs.core.game import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.foreign_text import listed, shown
+from cellgames.utils.errors import listed, shown
 
 from .pettingzoo_common import Observation, PettingZooGame
 

@@ -20,7 +20,7 @@ from cellgames.envs.core import LOSS, Game, State, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 from cellgames.envs.core.vector import Positions, Starts, check_num_envs, positions_by_env, put_positions
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 from .opponents import Opponent, Opponents, as_bounds, as_pool, as_seat
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import gymnasium
 
 from cellgames.envs.core import Game, State
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 if TYPE_CHECKING:
     import numpy as np

@@ -27,7 +27,7 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.state import State
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 from .simulators import Simulator, simulator
 

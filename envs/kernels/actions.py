@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 _INTEGERS = frozenset(
     (*(torch.int64, torch.int32, torch.int16, torch.int8), *(torch.uint8, torch.uint16, torch.uint32, torch.uint64))

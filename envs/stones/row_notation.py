@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from cellgames.utils.errors import InputError
-from cellgames.utils.foreign_text import listed, shown
+from cellgames.utils.errors import InputError, listed, shown
 
 STONES = ".xo"
 """Marks of cells: free, Black, White."""

@@ -25,7 +25,7 @@ from cellgames.cli.shared_options import (
     parameters,
     typed_value,
 )
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,12 +104,13 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _many(arguments: argparse.Namespace) -> int:
     """Explain several games, and write and print the averages."""
+    from cellgames.arena.season.cup import read_games
     from cellgames.lab.interventions import many_games
     from cellgames.lab.interventions.explanation import explain
     from cellgames.utils.progress import StatusLine
     from cellgames.utils.report.model import plain_table
 
-    whole = [one for one in _records(arguments.path) if getattr(getattr(one, "result", None), "forfeit", None) is None]
+    whole = [one for one in read_games(arguments.path)[0] if one.result.forfeit is None]
     records = whole[: arguments.games]
     if not records:
         raise UserError(f"{arguments.path} holds no game that was played to its end")
@@ -147,25 +147,14 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _record(arguments: argparse.Namespace) -> tuple[Record | CupRecord, int]:
     """Return the chosen record and its number."""
-    records, number = _records(arguments.path), arguments.record
+    from cellgames.arena.season.cup import read_games
+
+    records, number = read_games(arguments.path)[0], arguments.record
     if number is None and len(records) != 1:
         raise UserError(f"{arguments.path} holds {len(records)} games; choose one with --record, or many with --games")
     if number is not None and not 1 <= number <= len(records):
         raise UserError(f"{arguments.path} holds games 1 to {len(records)}, got number {number}")
     return records[(number or 1) - 1], number or 1
-
-
-def _records(path: Path) -> Sequence[Record | CupRecord]:
-    """Return all records of a run or of a file."""
-    from cellgames.arena.records.record_lines import read_lines, read_records, records_file
-    from cellgames.arena.season import cup
-
-    path = records_file(path)
-    with open(path, "rb") as file:
-        first = file.readline()
-    if cup.recognises(first):
-        return read_lines(path, cup.CupRecord.from_json)[0]
-    return read_records(path).records
 
 
 def _folder(path: Path, number: int | str) -> Path:
@@ -183,7 +172,7 @@ def _save(arguments: argparse.Namespace, record: Record | CupRecord, found: Expl
     """Write the page, if it is asked for."""
     if arguments.html is not None:
         from cellgames.lab.interventions.worth_layer import worth_layer
-        from cellgames.web.export import export_html
+        from cellgames.web.frames import export_html
 
         with waiting(f"Writing {arguments.html}", shown=not arguments.quiet):
             export_html(record, arguments.html, worth=worth_layer(found))

@@ -73,8 +73,9 @@ def explain(
         ValueError: An unknown kind, a game without interventions, a forfeited game.
     """
     chosen = options or Options()
-    agents = record.agents if isinstance(record, Record) else record.fixture.teams
-    return explain_world(world_of(record, chosen), agents, kinds, pairs=pairs, most_pairs=chosen.most_pairs, step=step)
+    return explain_world(
+        world_of(record, chosen), record.agents, kinds, pairs=pairs, most_pairs=chosen.most_pairs, step=step
+    )
 
 
 def explain_world(

@@ -41,7 +41,7 @@ import numpy as np
 from cellgames.agents.loading import identities, load
 from cellgames.agents.networks.agent_files import MIXTURE_FILE, WEIGHTS_FILE
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.store import AnyStore
+from cellgames.arena.records.store import AnyStore
 from cellgames.arena.stats.payoffs import Payoffs, payoffs
 from cellgames.envs import registry
 from cellgames.envs.core import Game

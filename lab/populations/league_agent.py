@@ -27,8 +27,7 @@ from cellgames.agents.base import AnyAgent, BaseAgent, Seats, must_start, reachi
 from cellgames.agents.loading import load
 from cellgames.agents.networks.agent_files import MIXTURE_FILE
 from cellgames.envs.core import Game
-from cellgames.utils.errors import InputError
-from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.errors import InputError, clipped, shown
 
 FORMAT = 1
 _MOST = 1000  # members, or seats of a table

@@ -16,7 +16,7 @@ from web_records import recorded
 from web_server import served
 
 from cellgames.arena.records.record_lines import append
-from cellgames.arena.records.store.store import Store
+from cellgames.arena.records.store import Store
 from cellgames.web.routes.server import create_app
 
 schemathesis = pytest.importorskip("schemathesis", reason="needs Schemathesis: pip install schemathesis")

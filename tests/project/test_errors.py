@@ -13,8 +13,17 @@ from command import Command
 from refusals import refused
 
 from cellgames import InputError
-from cellgames.utils.errors import check_at_least, check_level, check_one_of, check_share, located
-from cellgames.utils.foreign_text import MOST_LINE, clipped, listed, shown
+from cellgames.utils.errors import (
+    MOST_LINE,
+    check_at_least,
+    check_level,
+    check_one_of,
+    check_share,
+    clipped,
+    listed,
+    located,
+    shown,
+)
 
 
 class RecordError(InputError):

@@ -9,7 +9,7 @@ import pytest
 from command import Command
 from store_games import game
 
-from cellgames.arena.records.store.store import Store
+from cellgames.arena.records.store import Store
 from cellgames.cli.main import main
 
 REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
@@ -107,7 +107,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("torus-v0 --moves x9", "move 1, 'x9': cell: expected a cell from a1 to h8"),
         ("torus-v0 --size 3 --moves a1,c3+,a2,b3+,a3", "the game is over in this position: black has won"),
         ("torus-v0 --ply 3", "--record and --ply choose a position of --records FILE"),
-        ("torus-v0 --top 0", "--top must be at least 1, got 0"),
+        ("torus-v0 --top 0", "argument --top: expected a whole number from 1, got '0'"),
         ("torus-v0 --out board.gif", "expected a file that ends in .svg, .png, got board.gif"),
         ("torus-v0 --mistakes", "there are no moves to review"),
         ("torus-v0 --moves a1 --mistakes --top 3", "--top is for one position, and --mistakes reviews a game"),
@@ -129,7 +129,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("--only behaviour", "--only behaviour needs --agents"),
         ("--only behaviour --agents random", "compares agents; give two or more, got random"),
         ("--only flows", "--only flows: nothing of that is known of Torus(size=3)"),
-        ("--positions 0", "--positions must be at least 1, got 0"),
+        ("--positions 0", "argument --positions: expected a whole number from 1, got '0'"),
         ("--out games.jsonl", "is a file; an analysis of games needs a folder"),
         ("--out picture.png", "writes a folder, not one picture"),
     ),
@@ -146,7 +146,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("games.jsonl --show", "--show needs one game, and there are 3; choose it with --record 1 to 3"),
         ("games.jsonl --step --seed 2 --agents greedy", "greedy plays none of the games; these do: random"),
         ("games.jsonl --record 4", "--record must be from 1 to 3, got 4"),
-        ("games.jsonl --record 0", "--record must be from 1 to 3, got 0"),
+        ("games.jsonl --record 0", "argument --record: expected a whole number from 1, got '0'"),
         ("games.jsonl --record 1 --seed 2", "none of the 3 games has all of that"),
         ("games.jsonl --out game.avi", "ends in .gif, .mp4, .png, .html, got game.avi"),
         ("games.jsonl --out no/such/game.gif", "--out no/such/game.gif: there is no folder no/such"),

@@ -20,7 +20,7 @@ from store_games import chunk
 
 from cellgames.agents.networks.saved import read_about
 from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, Result, append
-from cellgames.arena.records.store.store import Store
+from cellgames.arena.records.store import Store
 from cellgames.cli.main import main
 from cellgames.runs.run_folder import NOT_COMPARED, compared_files, different_files
 from cellgames.training.runs.checkpoints import write_state

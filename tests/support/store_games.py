@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
-from cellgames.arena.records.store.store import Store
+from cellgames.arena.records.store import Store
 
 CHUNK = 20
 

@@ -17,8 +17,7 @@ from cellgames.arena.season.games import Fixture
 from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, Roster
 from cellgames.web import limits
-from cellgames.web.export import SCRIPTS, export_html, html_page
-from cellgames.web.frames import replay_data
+from cellgames.web.frames import SCRIPTS, export_html, html_page, replay_data
 
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\"><!--"
 

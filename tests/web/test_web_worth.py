@@ -10,7 +10,7 @@ from browser import page
 from web_records import recorded
 
 from cellgames.arena.records.record_lines import append
-from cellgames.arena.records.store.store import Store
+from cellgames.arena.records.store import Store
 from cellgames.lab import explain
 from cellgames.lab.interventions import worth_layer
 from cellgames.lab.interventions.worth_layer import explained

@@ -16,9 +16,8 @@ from cellgames.agents.networks.agent_files import WEIGHTS_FILE
 from cellgames.runs.run_folder import START_OVER, TENSORBOARD, TIMING, RunError, RunFolder, RunKind
 from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, Arguments
 from cellgames.training.selfplay.learner import Iteration, Learner
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.files import replacing
-from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
 ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE

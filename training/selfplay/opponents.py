@@ -21,8 +21,7 @@ from cellgames.agents.selection import naming, select
 from cellgames.envs.core import Game, State
 from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.arguments import Sampling
-from cellgames.utils.errors import InputError, check_one_of
-from cellgames.utils.foreign_text import listed, shown
+from cellgames.utils.errors import InputError, check_one_of, listed, shown
 
 _FILE = re.compile(r"\d{12,}\.safetensors")  # of a member, named by its steps
 

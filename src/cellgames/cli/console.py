@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from cellgames.arena.records.record_lines import RECORDS
-from cellgames.utils.foreign_text import PrintableStream, clipped, escaped
+from cellgames.utils.errors import PrintableStream, clipped, escaped
 
 if TYPE_CHECKING:
     from cellgames.arena.stats.tables import Tables

@@ -25,7 +25,7 @@ from typing_extensions import override
 from cellgames.agents.agent_specs import with_options, wrapped
 from cellgames.agents.language_models.calls import SPENDING
 from cellgames.plugins import additions
-from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.errors import clipped, shown
 from cellgames.utils.version import __version__
 
 from .console import (

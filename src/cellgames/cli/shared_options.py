@@ -18,10 +18,9 @@ from typing_extensions import override
 from cellgames.agents.agent_specs import by_name, file_of, matched, split_name
 from cellgames.agents.networks.agent_files import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
-from cellgames.arena.records.store.schema import StoreError
-from cellgames.arena.records.store.store import DEFAULT_STORE, Store, default_store
+from cellgames.arena.records.store import DEFAULT_STORE, Store, StoreError, default_store
 from cellgames.envs import registry
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 from cellgames.utils.options import Integers, Option, Strings
 
 from .console import UserError
@@ -280,7 +279,7 @@ def add_spending(command: argparse.ArgumentParser) -> None:
         command.add_argument(
             f"--max-{what}",
             metavar="N",
-            type=_limit,
+            type=whole(),
             help=f"stop when language models (llm:MODEL) have taken so many {what} in this run; it can go on later",
         )
     command.add_argument(
@@ -291,43 +290,34 @@ def add_spending(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _limit(text: str) -> int:
-    if not (text.isdecimal() and text.isascii() and 0 < int(text[:20]) < 1 << 53):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {shown(text)}")
-    return int(text)
+def whole(least: int = 1) -> Callable[[str], int]:
+    """Return a parser of whole numbers from a least one on, as the type of an option."""
+
+    def parse(text: str) -> int:
+        if not (text.isdecimal() and text.isascii() and least <= int(text[:20]) < 1 << 53):
+            raise argparse.ArgumentTypeError(f"expected a whole number from {least}, got {shown(text)}")
+        return int(text)
+
+    return parse
 
 
 def add_record(command: argparse.ArgumentParser, text: str) -> None:
     """Add the number of a record."""
-    command.add_argument("--record", metavar="N", type=_record_number, help=text)
+    command.add_argument("--record", metavar="N", type=whole(), help=text)
 
 
-def _record_number(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected the number of a game, from 1, got {shown(text)}")
-    return int(text)
-
-
-def chosen_games(
-    arguments: argparse.Namespace,
-    records: Sequence[R],
-    names: Callable[[R], Sequence[str]],
-    seed: Callable[[R], int] | None = None,
-) -> list[int]:
-    """Return the numbers of the games that --record, --agents and --seed choose, from 1."""
-    if arguments.record is not None and not 1 <= arguments.record <= len(records):
+def chosen_games(arguments: argparse.Namespace, records: Sequence[Any], seed: int | None = None) -> list[int]:
+    """Return the numbers of the games that --record, --agents and a seed choose, from 1."""
+    if arguments.record is not None and arguments.record > len(records):
         raise UserError(f"--record must be from 1 to {len(records)}, got {arguments.record}")
-    wanted = arguments.agents or []
-    if unknown := [name for name in wanted if not any(name in names(record) for record in records)]:
-        known = dict.fromkeys(name for record in records for name in names(record))
+    wanted, known = arguments.agents or [], dict.fromkeys(name for record in records for name in record.agents)
+    if unknown := [name for name in wanted if name not in known]:
         more = ", ..." if len(known) > 12 else ""
         raise UserError(f"{unknown[0]} plays none of the games; these do: {', '.join([*known][:12])}{more}")
     numbers = [
         number
         for number, record in enumerate(records, 1)
-        if arguments.record in (None, number)
-        and (seed is None or arguments.seed in (None, seed(record)))
-        and set(wanted) <= set(names(record))
+        if arguments.record in (None, number) and seed in (None, record.seed) and {*wanted} <= {*record.agents}
     ]
     if not numbers:
         raise UserError(f"none of the {len(records)} games has all of that; `cellgames replay PATH --list` shows them")
@@ -407,13 +397,11 @@ def store_of(arguments: argparse.Namespace) -> Path | None:
 def add_workers(command: argparse.ArgumentParser, pieces: str) -> None:
     """Add the processes that share the work; `pieces` says what one gets at a time."""
     text = f"processes that share the work, {pieces} at the same time (default 1: this process alone)"
-    command.add_argument("--workers", metavar="N", type=int, default=1, help=text)
+    command.add_argument("--workers", metavar="N", type=whole(), default=1, help=text)
 
 
 def workers_of(arguments: argparse.Namespace) -> AbstractContextManager[Executor | None]:
     """Return the processes that --workers asks for; as a context they are None for this process alone."""
     from cellgames.runs.workers import processes
 
-    if arguments.workers < 1:
-        raise UserError(f"--workers must be at least 1, got {arguments.workers}")
     return processes(arguments.workers) if arguments.workers > 1 else nullcontext()

@@ -22,7 +22,7 @@ from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import GameError
 from cellgames.runs.seeds import derive
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
 from cellgames.web.hints import hint

@@ -20,8 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from cellgames.utils.errors import MOST_SHOWN, clipped
 from cellgames.utils.files import PathLike, write_atomic
-from cellgames.utils.foreign_text import MOST_SHOWN, clipped
 from cellgames.utils.options import Options, option
 
 TIMING, TENSORBOARD, LOGS, ANSWERS = "timing.csv", "tensorboard", "logs", "llm.jsonl"

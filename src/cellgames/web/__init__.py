@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .export import export_html as export_html, html_page as html_page
+    from .frames import export_html as export_html, html_page as html_page
     from .routes.server import create_app as create_app
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -31,7 +31,7 @@ from cellgames.arena.records.replays import start, states_of_moves
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 from cellgames.utils.report.model import rounded
 
 from .catalog import MOST_PLAYOUTS, check_parameters, settings_of

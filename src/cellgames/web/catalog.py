@@ -25,7 +25,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import start
 from cellgames.envs import registry
 from cellgames.plugins import Setting
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 from .agent_seats import AgentSeats
 from .limits import MOVE_S

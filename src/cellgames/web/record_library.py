@@ -23,7 +23,7 @@ from cellgames.arena.records.record_lines import RECORDS, RESIGNED, Record
 from cellgames.arena.season.cup import CupRecord, recognises
 from cellgames.arena.season.games import Fixture
 from cellgames.arena.season.season import SETTINGS
-from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.errors import clipped, shown
 
 MOST_LINE = 2_000_000
 """Most bytes of one record; a longer line is refused unread."""
@@ -57,16 +57,14 @@ def parse(line: str | bytes) -> Record | CupRecord:
 
 def summary(record: Record | CupRecord, number: int) -> dict[str, Any]:
     """Return a record as a list shows it, as JSON; a game of the Cup's season has teams, and generations for turns."""
-    result = record if isinstance(record, CupRecord) else record.result
-    forfeit = None if isinstance(result, CupRecord) else result.forfeit
-    agents = record.fixture.teams if isinstance(record, CupRecord) else record.agents
+    result, forfeit = record.result, record.result.forfeit
     return {
         "number": number,
         "game": record.game[:100],
-        "agents": [name[:200] for name in agents[:8]],
+        "agents": [name[:200] for name in record.agents[:8]],
         "outcome": list(result.outcome[:8]),
         "scores": list(result.scores[:8]),
-        "turns": result.generations if isinstance(result, CupRecord) else result.turns,
+        "turns": result.turns,
         "forfeit": forfeit is not None,
         "late": forfeit is not None and forfeit.reason.startswith(OUT_OF_TIME),
         "resigned": forfeit is not None and forfeit.reason == RESIGNED,

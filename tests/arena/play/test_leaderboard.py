@@ -21,12 +21,11 @@ import cellgames
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena import FreeForAllOptions, RoundRobinOptions, free_for_all, rate, round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
-from cellgames.arena.records.store.store import Setting, Store
+from cellgames.arena.records.store import Setting, Store
 from cellgames.arena.report import leaderboard
 from cellgames.arena.report.leaderboard import leaderboards, matching
-from cellgames.arena.stats.alike import every
 from cellgames.arena.stats.comparisons import comparisons
-from cellgames.arena.stats.tables import make_tables
+from cellgames.arena.stats.tables import every, make_tables
 from cellgames.cli.main import main
 from cellgames.runs.run_folder import different_files
 

@@ -31,8 +31,7 @@ from cellgames.arena import BotUmpire, CupUmpire, SeasonOptions, StoreError, mat
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.rated_runs import free_for_all, round_robin
 from cellgames.arena.records.record_lines import Record, append, read_records
-from cellgames.arena.records.store.import_runs import places_of
-from cellgames.arena.records.store.store import Store, feeding
+from cellgames.arena.records.store import Store, feeding, places_of
 from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main

@@ -15,13 +15,13 @@ from season_coin import Coin, made_up
 
 from cellgames.arena import Season, SeasonOptions, assign_divisions, play_season
 from cellgames.arena.records.record_lines import read_records
-from cellgames.arena.season import season_reports
 from cellgames.arena.season.games import REPLAYS
+from cellgames.arena.season.season import FILES as SEASON_FILES
 from cellgames.arena.season.standings import SIDES
 from cellgames.cli.main import main
 
 TEAMS = made_up(9)
-FILES = {"season.json", "games.jsonl", *season_reports.FILES}
+FILES = {"season.json", "games.jsonl", *SEASON_FILES}
 
 
 def run(out: Path, coin: Coin | None = None, **options: Any) -> Season:

@@ -1,4 +1,4 @@
-"""`cellgames analyse`: a position by search, or games .
+"""`cellgames analyse`: a position by search, or games.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -71,7 +71,7 @@ def add(commands: Any) -> None:
         command, "take the position from this game of --records, from 1; a file of one game needs only --ply"
     )
     command.add_argument("--ply", metavar="N", type=int, help="moves before the position (default: all but the last)")
-    command.add_argument("--top", metavar="N", type=int, help=f"number of moves to show (default {_TOP})")
+    command.add_argument("--top", metavar="N", type=shared.whole(), help=f"number of moves to show (default {_TOP})")
     command.add_argument(
         "--mistakes",
         action="store_true",
@@ -97,21 +97,24 @@ def _add_games(command: argparse.ArgumentParser) -> None:
         "--store", metavar="FILE", type=Path, help="take the games from a store, such as results/store.sqlite"
     )
     group.add_argument(
-        "--games", metavar="N", type=int, help=f"games of each pair of --agents (default {MatchOptions.games})"
+        "--games",
+        metavar="N",
+        type=shared.whole(),
+        help=f"games of each pair of --agents (default {MatchOptions.games})",
     )
-    group.add_argument(
-        "--opening-plies", metavar="N", type=int, help="random moves before --agents move (default 2 in Torus, else 0)"
-    )
+    plies = "random moves before --agents move (default 2 in Torus, else 0)"
+    group.add_argument("--opening-plies", metavar="N", type=shared.whole(0), help=plies)
     group.add_argument("--only", metavar="PART", nargs="+", choices=PARTS, help=f"parts out of {', '.join(PARTS)}")
-    group.add_argument("--positions", metavar="N", type=int, help="positions that agents are asked about (default 200)")
-    group.add_argument(
-        "--draws", metavar="N", type=int, help="times that an agent that draws its moves is asked (default 8)"
-    )
+    for name, text in (
+        ("positions", "positions that agents are asked about (default 200)"),
+        ("draws", "times that an agent that draws its moves is asked (default 8)"),
+    ):
+        group.add_argument(f"--{name}", metavar="N", type=shared.whole(), help=text)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     if _is_of_games(arguments):
-        return run_games(arguments)
+        return _run_games(arguments)
     return _run_mistakes(arguments) if arguments.mistakes else _run_position(arguments)
 
 
@@ -149,6 +152,7 @@ def _run_position(arguments: argparse.Namespace) -> int:
     from cellgames.agents.loading import load
     from cellgames.arena.analyse import search_analysis as analysis
     from cellgames.arena.records import replays
+    from cellgames.utils.files import write_atomic
     from cellgames.utils.progress import waiting
 
     _check(arguments)
@@ -165,10 +169,12 @@ def _run_position(arguments: argparse.Namespace) -> int:
         print(json.dumps(analysis.to_data(found), indent=2))
     else:
         print(f"{game.text(state)}\n\n{analysis.summary(found)}\n")
-        print(analysis.table(found, arguments.top))
+        print(analysis.table(found, arguments.top or _TOP))
         print(f"\nLine: {analysis.line_text(found)}")
     if arguments.out is not None:
-        _save(arguments, analysis.content(game, state, found, arguments.out.suffix))
+        write_atomic(arguments.out, analysis.content(game, state, found, arguments.out.suffix))
+        if not arguments.json:
+            print(f"Saved {arguments.out}")
     return 0
 
 
@@ -212,10 +218,6 @@ def _check(arguments: argparse.Namespace) -> None:
     """Complain before anything is searched."""
     from cellgames.arena.analyse.search_analysis import check_suffix
 
-    if arguments.top is None:
-        arguments.top = _TOP
-    if arguments.top < 1:
-        raise UserError(f"--top must be at least 1, got {arguments.top}")
     if not arguments.records:
         if arguments.record is not None or arguments.ply is not None:
             raise UserError("--record and --ply choose a position of --records FILE, which is not given")
@@ -250,46 +252,34 @@ def _game_from_record(arguments: argparse.Namespace) -> tuple[Game, list[State],
 
 
 def _record(arguments: argparse.Namespace) -> Record:
-    """Return the record that the command line chooses."""
+    """Return the record that the command line chooses; a `UserError` tells if it is of another game."""
     from cellgames.arena.records import replays
     from cellgames.arena.records.record_lines import records_file
 
     path = records_file(arguments.records[0])
     record = replays.pick(path, arguments.record)
-    _check_game(arguments, path, record)
-    return record
-
-
-def _check_game(arguments: argparse.Namespace, path: Path, record: Record) -> None:
-    """Raise a `UserError` if the command line names another game than the record's, or other parameters."""
     if arguments.game is not None and registry.make(arguments.game).id != record.game:
         raise UserError(f"{path} holds a game of {record.game}, not of {arguments.game}")
-    for name, value in shared.parameters(arguments).items():
+    for name, value in parameters(arguments).items():
         if record.parameters.get(name) != value:
             recorded = record.parameters.get(name, "no such parameter")
             raise UserError(f"{path} holds a game with {name}={recorded}, not {name}={value}")
+    return record
 
 
-def _save(arguments: argparse.Namespace, content: str | bytes) -> None:
-    from cellgames.utils.files import write_atomic
-
-    out: Path = arguments.out
-    write_atomic(out, content)
-    if not arguments.json:
-        print(f"Saved {out}")
-
+# ---------------------------------------------------------------- games
 
 PARTS = ("openings", "places", *additions().parts, "flows", "behaviour")
 """The parts of a report."""
 
 
-def run_games(arguments: argparse.Namespace) -> int:
-    """Analyse games, write a report for each kind of game, and print it; return the exit code."""
+def _run_games(arguments: argparse.Namespace) -> int:
+    """Analyse games, write a report for each kind of game, and print it."""
     from cellgames.arena.analyse.report import write_report
     from cellgames.utils.progress import waiting
 
     _check_games(arguments)
-    reports = [(folder, report) for folder, report in _reports(arguments)]
+    reports = _reports(arguments)
     for folder, report in reports:
         with waiting("Writing the report", shown=not arguments.quiet):
             files = write_report(folder, report, warn)
@@ -303,19 +293,10 @@ def run_games(arguments: argparse.Namespace) -> int:
 
 def _check_games(arguments: argparse.Namespace) -> None:
     """Complain before anything is read or played."""
-    for name in ("games", "positions", "draws"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            raise UserError(f"--{name} must be at least 1, got {value}")
-    if arguments.opening_plies is not None and arguments.opening_plies < 0:
-        raise UserError(f"--opening-plies must be at least 0, got {arguments.opening_plies}")
-    given = arguments.records or arguments.store is not None
-    plays = arguments.agents and not given
+    plays = arguments.agents and not (arguments.records or arguments.store)
     for name in ("games", "opening_plies"):
         if getattr(arguments, name) is not None and not plays:
-            raise UserError(
-                f"--{name.replace('_', '-')} says what --agents play, but the games are given; leave it out"
-            )
+            raise UserError(f"{_option(name)} says what --agents play, but the games are given; leave it out")
     if plays and arguments.game is None:
         raise UserError("GAME is needed, so that --agents know what to play")
     if arguments.only and "behaviour" in arguments.only and not arguments.agents:
@@ -334,12 +315,13 @@ def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
     groups, sources, agents = _games(arguments)
     found = []
     for games in groups:
+        left = games.forfeited
         report = analyse_games(
             games.game,
             games.records,
             only=arguments.only or PARTS,
             behaviour=_behaviour(arguments, games, agents) if agents else None,
-            sources=[*sources, *_left_out(games)],
+            sources=[*sources, *[f"{left} more games ended by a forfeit and are left out"] * bool(left)],
             warn=warn,
         )
         if not report.data["sections"]:
@@ -381,10 +363,10 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
         records += read_paths(arguments.records, warn)
         sources += [str(path) for path in arguments.records]
     if arguments.store is not None:
-        from cellgames.arena.records.store.store import Store
+        from cellgames.arena.records.store import Store
 
         with Store(arguments.store, create=False) as store:
-            records += store.games(None if arguments.game is None else _id(arguments))
+            records += store.games(None if arguments.game is None else registry.make(arguments.game).id)
         sources.append(str(arguments.store))
     groups = [games for games in grouped(records) if _fits(arguments, games)]
     if not groups:
@@ -399,16 +381,10 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
     return groups, sources
 
 
-def _id(arguments: argparse.Namespace) -> str:
-    """Return the game's own id, not that of a smaller one."""
-    game: str = registry.make(arguments.game).id
-    return game
-
-
 def _fits(arguments: argparse.Namespace, games: Games) -> bool:
     """Return True if the command line asks for this kind of game."""
     from cellgames.arena.records.checksums import plain
-    from cellgames.arena.records.store.store import Setting
+    from cellgames.arena.records.store import Setting
     from cellgames.arena.report.leaderboard import matching
 
     setting = Setting(games.game.id, plain(games.game.parameters), len(games.records), (), ())
@@ -417,10 +393,6 @@ def _fits(arguments: argparse.Namespace, games: Games) -> bool:
 
 def _kinds(groups: Sequence[Games]) -> str:
     return "; ".join(f"{len(games.records)} of {games.game}" for games in groups)
-
-
-def _left_out(games: Games) -> list[str]:
-    return [f"{games.forfeited} more games ended by a forfeit and are left out"] if games.forfeited else []
 
 
 def _load(specs: Sequence[str], game: Game) -> dict[str, AnyAgent]:

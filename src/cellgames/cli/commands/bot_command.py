@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import GameId, add_command, add_game, add_parameters, add_seed, make_game
+from cellgames.cli.shared_options import GameId, add_command, add_game, add_parameters, add_seed, make_game, whole
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -50,7 +50,7 @@ def add_check_bot(commands: Any) -> None:
     command = add_command(commands, "check-bot", "GAME --agent exec:COMMAND ", _check, _CHECK_TEXT, _CHECK_EXAMPLES)
     add_game(command)
     command.add_argument("--agent", required=True, metavar="AGENT", help="the command line of the program")
-    command.add_argument("--games", type=int, default=4, metavar="N", help="games at the same time (default 4)")
+    command.add_argument("--games", type=whole(), default=4, metavar="N", help="games at the same time (default 4)")
     add_seed(command)
 
 
@@ -86,8 +86,6 @@ def _check(arguments: argparse.Namespace) -> int:
     kind, colon, words = arguments.agent.partition(":")
     if kind != "exec" or not colon:
         raise UserError(f"expected a program, such as exec:./mybot, after --agent; got {arguments.agent}")
-    if arguments.games < 1:
-        raise UserError(f"expected at least one game, got --games {arguments.games}")
     passed = True
     for finding in check_program(words, make_game(arguments), games=arguments.games, seed=arguments.seed):
         passed &= finding.passed

@@ -11,7 +11,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError, print_next
-from cellgames.cli.shared_options import add_command, add_game, add_quiet, add_seed, make_game
+from cellgames.cli.shared_options import add_command, add_game, add_quiet, add_seed, make_game, whole
 from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
@@ -34,9 +34,8 @@ def add(commands: Any) -> None:
     """Add the command."""
     command = add_command(commands, "check-game", "GAME ", _run, _TEXT, _EXAMPLES)
     add_game(command)
-    command.add_argument(
-        "--turns", type=int, default=30, metavar="N", help="turns of games of other libraries (default 30)"
-    )
+    turns = "turns of games of other libraries (default 30)"
+    command.add_argument("--turns", type=whole(), default=30, metavar="N", help=turns)
     add_seed(command)
     add_quiet(command)
 
@@ -45,8 +44,6 @@ def _run(arguments: argparse.Namespace) -> int:
     from cellgames.envs.checking import ContractError, check_game
     from cellgames.envs.foreign.game import ForeignGame
 
-    if arguments.turns < 1:
-        raise UserError(f"expected at least one turn, got --turns {arguments.turns}")
     game, began = make_game(arguments), time.monotonic()
     if isinstance(game, ForeignGame):
         game = type(game)(**{**game.parameters, "max_turns": min(arguments.turns, game.info.max_turns)})

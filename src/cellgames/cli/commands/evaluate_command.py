@@ -16,7 +16,7 @@ from cellgames.agents.agent_specs import by_name
 from cellgames.agents.loading import default_opponents, identities
 from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.records.record_lines import FORFEIT_LOG, log_forfeits, traces_of
-from cellgames.arena.records.store.store import feeding
+from cellgames.arena.records.store import feeding
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError, print_kept, print_next, print_table, recorded, warn
 from cellgames.envs import registry

@@ -6,10 +6,10 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import (
@@ -29,8 +29,6 @@ from cellgames.utils.progress import progress, waiting
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup import CupRecord
-
-R = TypeVar("R")
 
 _TEXT = (
     "Write recorded games in the format of other programs. It takes the folder of a round robin, of free-for-all\n"
@@ -62,7 +60,6 @@ def add_export(commands: Any) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from cellgames.arena.records.record_lines import Record, read_lines, records_file
     from cellgames.arena.season import cup
     from cellgames.utils.files import write_atomic
 
@@ -73,28 +70,20 @@ def _export(arguments: argparse.Namespace) -> int:
     only = {"--turn": arguments.turn, "--generation": arguments.generation, "--all-states": arguments.all_states}
     if arguments.format != "rle" and (given := [name for name, value in only.items() if value not in (None, False)]):
         raise UserError(f"{given[0]} is for --format rle")
-    path = records_file(arguments.path)
-    with open(path, "rb") as file:
-        arranged = cup.recognises(file.readline())
-    if arranged:
-        _check_arranged(arguments, path)
-        with waiting("Playing the game", shown=not arguments.quiet):
-            games, torn = read_lines(path, cup.CupRecord.from_json)
-            text = _arranged_text(arguments, _chosen(arguments, games, lambda game: game.fixture.teams)[0])
-        if torn:
-            warn(torn)
-        write_atomic(arguments.out, text)
-        print(f"Saved {arguments.out}")
-        return 0
-    with waiting(f"Reading {path}", shown=not arguments.quiet):
-        records, torn = read_lines(path, Record.from_json)
+    with waiting(f"Reading {arguments.path}", shown=not arguments.quiet):
+        records, torn = cup.read_games(arguments.path)
     if torn:
         warn(torn)
-    chosen = _chosen(arguments, records, lambda record: record.agents)
+    arranged = bool(records) and isinstance(records[0], cup.CupRecord)
+    if arranged:
+        _check_arranged(arguments)
+    chosen: list[Any] = [records[number - 1] for number in chosen_games(arguments, records)]
+    if arguments.format == "rle" and len(chosen) > 1:
+        raise UserError(f"--format rle takes one game, and there are {len(chosen)}; choose by --record")
     if arguments.format in additions().formats:
         return _write_decisions(arguments, chosen)
     with waiting("Writing the games", shown=not arguments.quiet):
-        text = _text(arguments, chosen)
+        text = _arranged_text(arguments, chosen[0]) if arranged else _text(arguments, chosen)
     write_atomic(arguments.out, text)
     print(f"Saved {arguments.out}")
     return 0
@@ -112,12 +101,12 @@ def _write_decisions(arguments: argparse.Namespace, records: Sequence[Record]) -
     return 0
 
 
-def _check_arranged(arguments: argparse.Namespace, path: Path) -> None:
+def _check_arranged(arguments: argparse.Namespace) -> None:
     """Refuse what a season of random arrangements cannot give."""
     if arguments.format != "rle":
         raise UserError(
-            f"{path} holds a season of random arrangements, games without moves and decisions: only --format rle takes "
-            f"them. --format {arguments.format} takes a season of bots, which `cellgames season GAME --agents` plays"
+            f"{arguments.path} holds a season of random arrangements: only --format rle takes them. "
+            f"--format {arguments.format} takes a season of bots, which `cellgames season GAME --agents` plays"
         )
     if arguments.turn is not None:
         raise UserError("games of random arrangements have no moves; choose a board by --generation, without --turn")
@@ -132,13 +121,6 @@ def _arranged_text(arguments: argparse.Namespace, game: CupRecord) -> str:
     comments = [f"{game.fixture}, pattern {game.pattern}, seed {game.seed}", f"generation {at}"]
     board = board_at(game, arguments.generation)
     return board_to_rle(board, wraps=True, all_states=arguments.all_states, comments=comments)
-
-
-def _chosen(arguments: argparse.Namespace, records: Sequence[R], names: Callable[[R], Sequence[str]]) -> list[R]:
-    numbers = chosen_games(arguments, records, names)
-    if arguments.format == "rle" and len(numbers) > 1:
-        raise UserError(f"--format rle takes one game, and there are {len(numbers)}; choose by --record")
-    return [records[number - 1] for number in numbers]
 
 
 def _text(arguments: argparse.Namespace, records: Sequence[Record]) -> str:

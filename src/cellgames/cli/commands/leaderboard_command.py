@@ -9,9 +9,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from cellgames.arena.records.store.import_runs import places_of
-from cellgames.arena.records.store.schema import StoreError
-from cellgames.arena.records.store.store import Store, default_store
+from cellgames.arena.records.store import Store, StoreError, default_store, places_of
 from cellgames.cli.console import UserError, print_pairs_and_seats, print_table, program, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry

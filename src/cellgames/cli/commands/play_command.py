@@ -11,7 +11,7 @@ from typing import Any
 
 from cellgames.cli.console import UserError, program
 from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, add_spending, make_game
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 _TEXT = (
     "Play a game at the terminal. Play against agents, or watch agents play each other. Type `help` in the game for\n"

@@ -58,10 +58,7 @@ def add(commands: Any) -> None:
 class _Kind(Generic[R]):
     """Functions for one kind of records; `line` is about a game in a list, `ending` follows its last position."""
 
-    parse: Callable[[bytes], R]
     verify: Callable[[Sequence[R]], Iterator[tuple[int, ValueError]]]
-    names: Callable[[R], Sequence[str]]
-    seed: Callable[[R], int]
     line: Callable[[R], str]
     texts: Callable[[R], Sequence[str]]
     ending: Callable[[R], Sequence[str]]
@@ -72,14 +69,17 @@ class _Kind(Generic[R]):
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the games of a file again; return the exit code."""
-    from cellgames.arena.records.record_lines import records_file
+    from cellgames.arena.season.cup import CupRecord, read_games
 
     if arguments.out is not None:
         _check_out(arguments.out)
-    path = records_file(arguments.path)
-    with open(path, "rb") as file:
-        first = file.readline()
-    return _replay(arguments, path, _kind(first))
+    path = arguments.path
+    records, torn = read_games(path)
+    if torn:
+        warn(torn)
+    if not records:
+        raise UserError(f"{path} holds no records")
+    return _replay(arguments, records, _kind(isinstance(records[0], CupRecord)))
 
 
 def _check_out(out: Path) -> None:
@@ -99,18 +99,13 @@ def _check_out(out: Path) -> None:
         require_pillow()
 
 
-def _kind(first: bytes) -> _Kind[Any]:
-    """Return the kind of the records, by their first line."""
+def _kind(arranged: bool) -> _Kind[Any]:
     from cellgames.arena.records import replays
-    from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season import cup
 
-    if cup.recognises(first):
+    if arranged:
         return _Kind(
-            parse=cup.CupRecord.from_json,
             verify=cup.verify,
-            names=lambda record: record.fixture.teams,
-            seed=lambda record: record.seed,
             line=_cup_line,
             texts=cup.texts,
             ending=lambda record: (),
@@ -119,10 +114,7 @@ def _kind(first: bytes) -> _Kind[Any]:
             compared="scores, generations and winners",
         )
     return _Kind(
-        parse=Record.from_json,
         verify=replays.verify,
-        names=lambda record: record.agents,
-        seed=lambda record: record.seed,
         line=_line,
         texts=_texts,
         ending=_ending,
@@ -132,18 +124,11 @@ def _kind(first: bytes) -> _Kind[Any]:
     )
 
 
-def _replay(arguments: argparse.Namespace, path: Path, kind: _Kind[R]) -> int:
-    from cellgames.arena.records.record_lines import read_lines
-
-    records, torn = read_lines(path, kind.parse)
-    if torn:
-        warn(torn)
-    if not records:
-        raise UserError(f"{path} holds no records")
-    numbers = chosen_games(arguments, records, kind.names, kind.seed)
+def _replay(arguments: argparse.Namespace, records: Sequence[Any], kind: _Kind[Any]) -> int:
+    numbers = chosen_games(arguments, records, arguments.seed)
     if arguments.list:
         chosen = [(str(n), records[n - 1]) for n in numbers]
-        print_columns([(n, f"{' - '.join(kind.names(r))}, seed {kind.seed(r)}, {kind.line(r)}") for n, r in chosen])
+        print_columns([(n, f"{' - '.join(r.agents)}, seed {r.seed}, {kind.line(r)}") for n, r in chosen])
         return 0
     one = [f"--{name}" for name in ("show", "step", "out") if getattr(arguments, name) not in (None, False)]
     if one and len(numbers) > 1:
@@ -155,7 +140,7 @@ def _replay(arguments: argparse.Namespace, path: Path, kind: _Kind[R]) -> int:
     if failed:
         number, reason = failed[0]
         more = f" ({len(failed) - 1} more of {len(numbers)} games fail)" if len(failed) > 1 else ""
-        warn(f"{path}, game {number}: {reason}{more}")
+        warn(f"{arguments.path}, game {number}: {reason}{more}")
         return 1
     record = records[numbers[0] - 1]
     if arguments.show:
@@ -197,7 +182,7 @@ def _save(kind: _Kind[Any], record: Any, out: Path) -> None:
         with waiting("Drawing the position"):
             write_atomic(out, to_png(kind.last(record)))
     elif suffix == ".html":
-        from cellgames.web.export import export_html
+        from cellgames.web.frames import export_html
 
         with waiting("Making the page"):
             export_html(record, out)
@@ -274,6 +259,6 @@ def _ending(record: Record) -> list[str]:
 
 
 def _cup_line(record: CupRecord) -> str:
-    winner = record.fixture.teams[record.winner - 1] if record.winner else "nobody"
+    winner = record.agents[record.winner - 1] if record.winner else "nobody"
     scores = "-".join(map(str, record.scores))
     return f"{record.fixture.occasion}, {record.pattern}: {scores}, {winner} wins"

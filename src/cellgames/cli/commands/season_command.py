@@ -18,7 +18,7 @@ from cellgames.arena.season.teams import Team, TeamOptions, assign_agents, assig
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import UserError, counted, print_error, print_kept, print_next, stopped_games, warn
 from cellgames.envs import registry
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +121,7 @@ def _folder_words(asked: TeamOptions, options: SeasonOptions) -> list[str]:
 
 def _report(finished: Season) -> None:
     """Print standings and playoffs, the files, and commands to type next."""
-    from cellgames.arena.season import season_reports as reports
+    from cellgames.arena.season import season as reports
 
     print(reports.table_text(finished.teams, finished.table))
     print()

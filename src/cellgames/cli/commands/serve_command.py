@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         import uvicorn
     except ImportError as error:
         raise UserError(f'the page needs uvicorn: pip install "cellgames[web]" ({error})') from error
-    from cellgames.arena.records.store.store import Store, default_store
+    from cellgames.arena.records.store import Store, default_store
     from cellgames.web.routes.middleware import LOCAL, uvicorn_config
     from cellgames.web.routes.server import create_app
 

@@ -20,7 +20,7 @@ from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import GamePlugin
 from cellgames.runs.run_folder import TIMING, RunOptions
 from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, Arguments, all_options, presets
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 from cellgames.utils.options import Option
 from cellgames.utils.progress import StatusLine
 

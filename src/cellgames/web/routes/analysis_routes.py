@@ -91,7 +91,7 @@ def analysis_routes(state: AppState, sessions: Sessions, board: AnalysisBoard) -
 
     @router.get("/api/puzzle")
     def draw_puzzle() -> dict[str, Any] | None:
-        """Return a puzzle out of a stored game (`find_puzzle`), null if none is found in some seconds."""
+        """Return a position of a stored game that one move only wins, null if none is found in some seconds."""
         if state.store is None or not state.store.is_file():
             return None
         with state.turn(), state.open_store() as store:

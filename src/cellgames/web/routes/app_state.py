@@ -12,14 +12,12 @@ from typing import Any
 from fastapi import HTTPException
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.schema import StoreError
-from cellgames.arena.records.store.store import Store
+from cellgames.arena.records.store import Store, StoreError
 from cellgames.arena.report.leaderboard import Leaderboard, leaderboards
 from cellgames.arena.season.cup import CupRecord
 from cellgames.plugins import additions, resolve
 from cellgames.web.catalog import check_parameters, games, offered
-from cellgames.web.export import html_page
-from cellgames.web.frames import board_data, replay_data
+from cellgames.web.frames import board_data, html_page, replay_data
 from cellgames.web.record_library import Library
 
 _BUSY_S = 30.0  # a record waits so long for others before it is refused

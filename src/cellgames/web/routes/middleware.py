@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 from cellgames.web.sessions import VISITOR
 
 LOCAL = ("127.0.0.1", "localhost", "::1")

@@ -14,10 +14,10 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.store.store import Store
+from cellgames.arena.records.store import Store
 from cellgames.envs.core import Game
 from cellgames.plugins.levels import levels
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 from cellgames.web.catalog import check_parameters, demonstration, games, load_agent, most_playouts, offered
 from cellgames.web.lessons import GuidedGame, Lesson, lesson_of
 from cellgames.web.limits import check as check_limits

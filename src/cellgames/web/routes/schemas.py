@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.season.cup import CupRecord
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import shown
 from cellgames.web.record_library import MOST_LINE
 
 _Name = Annotated[str, Field(max_length=100)]

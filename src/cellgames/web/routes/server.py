@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cellgames.utils.foreign_text import MOST_SHOWN, clipped
+from cellgames.utils.errors import MOST_SHOWN, clipped
 from cellgames.web.live_game import RefusedError
 from cellgames.web.record_library import Library
 from cellgames.web.sessions import FullError, Sessions

@@ -28,19 +28,79 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from cellgames.agents.loading import is_program
-from cellgames.arena.records.record_lines import RECORDS, Record, Result, append, forfeit_of
+from cellgames.arena.records.checksums import settings_of
+from cellgames.arena.records.record_lines import RECORDS, Record, Result, append, forfeit_of, read_lines, to_line
 from cellgames.arena.records.variations import merged
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.progress import progress as show_progress
+from cellgames.utils.version import __version__
 
-from . import import_runs
-from .schema import APPLICATION, SCHEMA, SCHEMA_VERSION, StoreError
+APPLICATION = 0x43474D53
+"""`PRAGMA application_id` of a store: "CGMS" in ASCII."""
+
+SCHEMA_VERSION = 2
+"""`PRAGMA user_version`; raised whenever an older program could not read the tables."""
+
+_JOINS = """games JOIN settings ON settings.id = games.setting JOIN lineups ON lineups.id = games.lineup
+        JOIN ends ON ends.id = games.end JOIN sources ON sources.id = games.source"""
+
+# Records lie in a table of their own, so that whatever is counted reads narrow rows and not the moves.
+SCHEMA = (
+    "CREATE TABLE sources (id INTEGER PRIMARY KEY, kind TEXT, place TEXT, added TEXT, UNIQUE (kind, place))",
+    "CREATE TABLE settings (id INTEGER PRIMARY KEY, game TEXT, parameters TEXT, UNIQUE (game, parameters))",
+    "CREATE TABLE lineups (id INTEGER PRIMARY KEY, agents TEXT, identities TEXT, UNIQUE (agents, identities))",
+    """CREATE TABLE ends (id INTEGER PRIMARY KEY, outcome TEXT, scores TEXT, forfeit TEXT, version TEXT,
+        UNIQUE (outcome, scores, forfeit, version))""",
+    """CREATE TABLE games (
+        id INTEGER PRIMARY KEY,
+        hash INTEGER NOT NULL,
+        setting INTEGER NOT NULL REFERENCES settings,
+        lineup INTEGER NOT NULL REFERENCES lineups,
+        end INTEGER NOT NULL REFERENCES ends,
+        source INTEGER NOT NULL REFERENCES sources,
+        start INTEGER NOT NULL,
+        course INTEGER NOT NULL,
+        seed INTEGER NOT NULL,
+        opening INTEGER NOT NULL,
+        turns INTEGER NOT NULL,
+        truncated INTEGER NOT NULL,
+        added TEXT NOT NULL)""",
+    "CREATE INDEX games_by_hash ON games (hash)",
+    "CREATE INDEX games_by_setting ON games (setting, lineup, end)",
+    "CREATE INDEX IF NOT EXISTS games_by_source ON games (source)",
+    "CREATE TABLE records (game INTEGER PRIMARY KEY REFERENCES games, data BLOB NOT NULL)",
+    f"""CREATE VIEW played_games AS SELECT
+        games.id AS number, settings.game AS game, settings.parameters AS parameters, games.seed AS seed,
+        games.opening AS opening, lineups.agents AS agents, lineups.identities AS identities, ends.outcome AS outcome,
+        ends.scores AS scores, games.turns AS turns, games.truncated AS truncated, nullif(ends.forfeit, '') AS forfeit,
+        ends.version AS version, sources.kind AS kind, sources.place AS source, games.added AS added
+        FROM {_JOINS}""",
+    f"""CREATE VIEW results AS SELECT
+        games.id AS number, settings.game AS game, settings.parameters AS parameters, seats.key AS seat,
+        seats.value AS agent, json_extract(lineups.identities, '$[' || seats.key || ']') AS identity,
+        json_extract(ends.outcome, '$[' || seats.key || ']') AS outcome,
+        CASE json_extract(ends.outcome, '$[' || seats.key || ']')
+            WHEN 'win' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END AS result,
+        json_extract(ends.scores, '$[' || seats.key || ']') AS score, games.turns AS turns,
+        games.truncated AS truncated, ends.forfeit != '' AS forfeited, ends.version AS version,
+        sources.kind AS kind, games.added AS added
+        FROM {_JOINS}, json_each(lineups.agents) AS seats""",
+)
+"""Statements that make the tables, and two views for people: a row per game, and a row per game and seat.
+
+`ends` and the other small tables hold each text once.
+"""
+
+
+class StoreError(InputError):
+    """A file that is no store or cannot be used; `parameter` is its path."""
+
 
 DEFAULT_STORE = Path("results") / "store.sqlite"
 """The command line's store, unless the environment variable `CELLGAMES_STORE` names another file."""
@@ -243,7 +303,7 @@ class Store:
         try:
             if new:
                 file.parent.mkdir(exist_ok=True)
-                append(file, [import_runs.Played(record, identities) for record in records])
+                append(file, [Played(record, identities) for record in records])
         except OSError as error:
             raise StoreError(file, cause=f"games cannot be written: {error.strerror or error}") from None
         return new
@@ -309,8 +369,39 @@ class Store:
     def import_run(
         self, path: PathLike, *, warn: Callable[[str], None] = lambda message: None, progress: bool = False
     ) -> int:
-        """Play the games of a run's folder, or of a file of records, again and add them; see `import_runs`."""
-        return import_runs.import_run(self, path, warn=warn, progress=progress)
+        """Add the games of a run's folder, or of a file of records: all of them, or none if one does not replay.
+
+        Args:
+            path: The folder of a round robin, of free-for-all games, an evaluation, a season or series, or any file of
+                records.
+            warn: Gets a line for what is dropped, such as a torn line.
+            progress: True to report on standard error if it takes more than two seconds.
+
+        Returns:
+            The number of new games.
+
+        Raises:
+            StoreError: The folder holds no games, or games of teams without agents, which cannot be rated, or a game
+                that does not replay: an illegal or missing move, another result.
+            RecordError: A line that is no record and that no crash can explain.
+        """
+        path = Path(path)
+        file = path / RECORDS if path.is_dir() else path
+        if not file.is_file():
+            raise StoreError(path, f"the folder of a run with {RECORDS}, or a file of records", "none")
+        name, settings = settings_of(file.parent) if file.name == RECORDS else ("", {})
+        kind = _KINDS.get(name, "file") if name != "run.json" or "games_per_pair" in settings else "free-for-all"
+        if kind == "season" and "patterns" in settings:
+            raise StoreError(path, "games of agents, such as a season with --agents", "a season of random arrangements")
+        games, torn = read_lines(file, Played.from_json)
+        if torn:
+            warn(torn)
+        _check_replays(file, [game.record for game in games], progress=progress)
+        known = _names(settings.get("identities"))
+        return sum(
+            self.add((game.record for game in group), source=(kind, str(path)), identities={**known, **own})
+            for own, group in groupby(games, key=lambda game: game.identities)
+        )
 
     # ------------------------------------------------------------ reading
 
@@ -360,7 +451,7 @@ class Store:
     def numbers(
         self, game: str, parameters: Mapping[str, Any]
     ) -> tuple[list[tuple[int, int, int, int]], dict[tuple[int, int], tuple[Record, tuple[str, ...]]]]:
-        """Return start, course, lineup and end of each game of a setting, as `stats.alike` takes them.
+        """Return start, course, lineup and end of each game of a setting, as `tables.alike` takes them.
 
         The second value is, by lineup and end, a record of such a game and the identities of its agents.
         """
@@ -552,3 +643,55 @@ def feeding(
                 warn(f"{error}; the run goes on{later}")
 
         yield keep
+
+
+_PATIENCE_S = 2.0
+
+_KINDS = {  # by the file of settings
+    "run.json": "round robin",
+    "evaluation.json": "evaluation",
+    "season.json": "season",
+    "series.json": "series",
+}
+
+
+class Played(NamedTuple):
+    """A game with the identities of its agents, as a line of a file that has no settings beside it."""
+
+    record: Record
+    identities: Mapping[str, str]
+
+    def to_json(self) -> str:
+        """Return the record as one line with one field more."""
+        own = {name: self.identities[name] for name in sorted({*self.record.agents} & self.identities.keys())}
+        return to_line({**self.record.to_data(), "identities": own})
+
+    @classmethod
+    def from_json(cls, line: bytes) -> Played:
+        """Return the game of a line; other lines have no identities."""
+        known = json.loads(line).get("identities", {}) if b'"identities":' in line else {}
+        return cls(Record.from_json(line), _names(known))
+
+
+def places_of(path: PathLike) -> list[Path]:
+    """Return the path of a file or of a run's folder; for another folder, all folders with games below it."""
+    path = Path(path)
+    if not path.is_dir() or (path / RECORDS).is_file():
+        return [path]
+    return sorted(file.parent for file in path.rglob(RECORDS)) or [path]
+
+
+def _names(identities: Any) -> dict[str, str]:
+    return {str(k): str(v) for k, v in identities.items()} if isinstance(identities, dict) else {}
+
+
+def _check_replays(file: Path, records: Sequence[Record], *, progress: bool) -> None:
+    """Raise a `StoreError` unless all games replay."""
+    from cellgames.arena.records.replays import verify  # needs torch
+
+    with show_progress(len(records), label=f"replay {file}", shown=progress, after_s=_PATIENCE_S) as finished:
+        for number, error in verify(records, finished=finished):
+            version = records[number].version
+            other = "" if version == __version__ else f"; it was played by version {version}, this is {__version__}"
+            got = f"{error}{other}"
+            raise StoreError(f"{file}, game {number + 1}", "a game that replays", got, "no game was added") from None

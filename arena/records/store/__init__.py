@@ -1,1 +1,0 @@
-"""The store of games: one SQLite file that grows over time."""
