@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 from paths import ROOT
 from processes import environment
-from slow import slow_except
 from torch_defaults import DEFAULTS, PARTS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", slow_except(["beginning"], PARTS))
+@pytest.mark.parametrize("part", PARTS)
 def test_defaults_of_torch_change_nothing(part: str) -> None:
     """Each in a process of its own: what is made once and kept would hide what other defaults make of it."""
-    if part in ("adapters", "beginning"):
+    if part == "adapters":
         for library in ("gymnasium", "pettingzoo", "stable_baselines3", "torchrl"):
             pytest.importorskip(library)
     words = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "support" / "torch_defaults.py")]

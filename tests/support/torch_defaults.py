@@ -10,7 +10,6 @@ import importlib
 import sys
 import tempfile
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -131,17 +130,11 @@ def training() -> Iterator[Any]:
             yield arguments.algorithm, saved["network"], saved["generator"]
 
 
-def beginning() -> Iterator[Any]:
-    """Yield the first of what the parts yield, all but training."""
-    for part, number in ((games, 6), (agents, 2), (insight, 1), (adapters, 2)):
-        yield from islice(part(), number)
-
-
-PARTS = {part.__name__: part for part in (beginning, games, agents, insight, adapters, training)}
+PARTS = {part.__name__: part for part in (games, agents, insight, adapters, training)}
 """The parts that are printed, by name."""
 
 if __name__ == "__main__":
-    if sys.argv[2] in ("adapters", "beginning"):
+    if sys.argv[2] == "adapters":
         importlib.import_module("torchrl.envs")  # which computes with numbers when it is imported
     DEFAULTS[sys.argv[1]]()
     print("\n".join(map(digest, PARTS[sys.argv[2]]())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -208,7 +209,7 @@ def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypa
 
 COMMAND = (
     "-m cellgames train torus-v0 --size 3 --out run --device cpu --threads 1 --num-envs 16 --num-steps 8 --channels 4 "
-    "--layers 1 --eval-games 2 --eval-opponents random --checkpoint-every 9999999"
+    "--layers 1 --eval-games 2 --eval-opponents random --eval-every 1 --checkpoint-every 9999999"
 )
 
 
@@ -219,13 +220,13 @@ def test_the_command_names_the_steps_that_it_keeps(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, *COMMAND.split()], cwd=tmp_path, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )
-    assert process.stderr is not None
-    for line in process.stderr:  # plain lines, as there is no terminal
-        if "a second" in line:
-            break
+    table, end = tmp_path / "run" / "progress.csv", time.monotonic() + 100
+    while not (table.exists() and table.read_bytes().count(b"\n") > 2):  # the head, and a line before all iterations
+        assert time.monotonic() < end
+        time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
-    err = process.stderr.read()
-    assert process.wait(60) == 143
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 143
     cellgames.make("torus-v0")  # without its module no state of games can be read
     steps = steps_kept(tmp_path / "run")
     assert steps > 0
