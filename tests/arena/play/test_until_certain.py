@@ -24,7 +24,7 @@ from cellgames.arena.play.tournament import Batch
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Pairing, Record, Result
 from cellgames.arena.report.run_report import order_text
-from cellgames.arena.stats.comparisons import Outcome, PairResult
+from cellgames.arena.stats.comparisons import Outcome, PairResult, comparisons
 from cellgames.arena.stats.order import Evidence, adjacencies
 from cellgames.runs.seeds import derive
 
@@ -193,6 +193,9 @@ def test_a_spent_budget_names_who_is_undecided(play: Callable[..., RoundRobin], 
     run = play(tmp_path / "run", EQUAL, budget=605)
     assert [{pair.better, pair.worse} for pair in run.undecided] == [{"b", "c"}]
     assert 595 < len(run.records) <= 605
+    start = Evidence((result for record in run.records[:120] for result in comparisons(record)), NAMES)
+    whole = Evidence((result for record in run.records for result in comparisons(record)), NAMES)
+    assert run.order == tuple(adjacencies(whole, start)) != tuple(adjacencies(whole)), "the bound is of the first look"
     text = order_text(run.order, len(run.records))
     assert text.startswith(f"After {len(run.records)} games the order is undecided between ")
     assert "b and c" in text or "c and b" in text

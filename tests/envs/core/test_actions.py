@@ -91,6 +91,9 @@ def test_choices_are_as_frequent_as_they_are_likely() -> None:
     actions, _ = sample_actions(logits.expand(200_000, -1), mask.expand(200_000, -1), torch.Generator().manual_seed(1))
     found = torch.bincount(actions, minlength=6) / len(actions)
     assert ((found - share).abs() <= 4.5 * (share * (1 - share) / len(actions)).sqrt() + 1e-9).all()
+    pairs, log_prob = sample_actions(logits.expand(9, -1), mask.expand(9, -1), torch.Generator(), nvec=(2, 4))
+    parts = [logits[part].masked_fill(~mask[part], -torch.inf).log_softmax(0) for part in (slice(2), slice(2, 6))]
+    assert torch.allclose(log_prob, parts[0][pairs[:, 0]] + parts[1][pairs[:, 1]], atol=1e-5)
 
 
 @pytest.mark.parametrize(

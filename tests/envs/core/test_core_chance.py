@@ -8,6 +8,7 @@ from every_game import every_game, generator, midway
 
 from cellgames.envs.core import Game, chance, sampling, seeds
 from cellgames.envs.core.sampling import random_bits, random_legal
+from cellgames.envs.native import without_native
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,8 @@ def test_many_random_bits_are_those_of_splitmix() -> None:
     root = int(torch.randint(1 << 62, (1,), generator=generator(3)))
     assert bits[:500].tolist() == splitmix(root, 500)
     assert bits.tolist() == splitmix(root, sampling.MANY)
+    with without_native():
+        assert torch.equal(random_bits(sampling.MANY, generator(3)), bits)
     assert not torch.equal(bits, random_bits(sampling.MANY, generator(4)))
 
 
