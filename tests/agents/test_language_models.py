@@ -15,6 +15,7 @@ from chat_server_double import KEY, Behaviour, Chat, Handler, completion, exampl
 from refusals import refused
 
 import cellgames
+from cellgames import InputError
 from cellgames.agents import load
 from cellgames.agents.base import PartialAnswerError
 from cellgames.agents.language_models import calls as kept
@@ -134,7 +135,7 @@ def test_options_stand_after_the_name_of_the_model(serve: Serve) -> None:
         "m?seed=1.5",
         "m?parallel=0",
     ):
-        with pytest.raises(ValueError, match="expected"):
+        with pytest.raises(InputError):
             load(f"llm:{wrong}")
 
 

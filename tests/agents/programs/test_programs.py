@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from refusals import refused
 from slow import slow_except
 
 import cellgames
@@ -329,7 +330,7 @@ def test_a_sandboxed_program_starts_when_the_folder_of_the_run_is_known(
     agent = load(f"sandboxed:exec:{bots()}", GAME)
     assert isinstance(agent, ProgramAgent)
     assert agent._process is None
-    with pytest.raises(ValueError, match="expected a program that exists"):
+    with refused("agent 'exec:/no/such/bot'", "exec:/no/such/bot"):
         load("sandboxed:exec:/no/such/bot", GAME)
     seats, chances = torch.tensor([[0, 1]]), [torch.Generator().manual_seed(number) for number in (1, 2)]
     started: list[int] = []
