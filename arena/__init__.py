@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     )
     from .records.store import Store as Store, StoreError as StoreError
     from .report.leaderboard import Leaderboard as Leaderboard, leaderboards as leaderboards
-    from .season.bots import BotUmpire as BotUmpire
+    from cellgames.arena.season.games import BotUmpire as BotUmpire
     from .season.cup import CupUmpire as CupUmpire
     from .season.schedule import SeasonOptions as SeasonOptions
     from .season.season import Season as Season, play_season as play_season

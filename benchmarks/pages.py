@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.utils.hardware import cpu_model
-from cellgames.utils.report.files import markdown, write_report
-from cellgames.utils.report.model import Part, Report
+from cellgames.utils.report.model import Part, Report, markdown, write_report
 from cellgames.utils.version import __version__
 
 

@@ -23,7 +23,7 @@ from cellgames.envs.registry import plugin_of
 from cellgames.envs.titles import board_title
 from cellgames.plugins import additions, resolve
 from cellgames.utils.errors import InputError
-from cellgames.utils.report import files
+from cellgames.utils.report import model
 from cellgames.utils.report.model import Report, Section, escape
 from cellgames.utils.version import __version__
 
@@ -126,8 +126,8 @@ def _part(
 
 
 def write_report(folder: Path, report: Report, warn: Callable[[str], None] = lambda message: None) -> list[Path]:
-    """Write the files of a report in the place of an earlier one; see `files.write_report`."""
-    return files.write_report(folder, report, warn, outdated=_earlier(folder))
+    """Write the files of a report in the place of an earlier one; see `model.write_report`."""
+    return model.write_report(folder, report, warn, outdated=_earlier(folder))
 
 
 def _earlier(folder: Path) -> list[str]:

@@ -25,7 +25,7 @@ from cellgames.arena.play.tournament import Schedule, Stage
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.store import AnyStore
-from cellgames.arena.report.rating_tables import Bar, draw_ratings, forfeit_notes, thinking_notes
+from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.placing import Placing
 from cellgames.arena.stats.tables import forfeits, thinking
@@ -35,8 +35,19 @@ from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError, clipped, listed, shown
 from cellgames.utils.files import PathLike
 from cellgames.utils.progress import waiting
-from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import Column, Part, Plot, Report, Section, Table, escape, people_table, row_data
+from cellgames.utils.report.model import (
+    Column,
+    Part,
+    Plot,
+    Report,
+    Section,
+    Table,
+    escape,
+    people_table,
+    row_data,
+    write_report,
+)
+from cellgames.utils.report.plots import Dot, dots
 from cellgames.utils.statistics import wilson_interval
 
 from .mistakes import Mistakes, mistakes
@@ -241,8 +252,10 @@ def ladder_report(
     )
 
     def draw(figure: Figure) -> None:
-        bars = [Bar(rung.name, rung.elo, rung.low, rung.high) for rung, _ in _rows(place)]
-        draw_ratings(figure, bars, "Elo (lowest rung = 0), bars: 95 % interval", "Place on the ladder", place.newcomer)
+        rungs = [rung for rung, _ in _rows(place)]
+        rows = [Dot(rung.name, rung.elo, rung.low, rung.high, note=f"{rung.elo:.0f}") for rung in rungs]
+        axis = "Elo (lowest rung = 0), bars: 95 % interval"
+        dots(figure, "Place on the ladder", rows, axis, "Elo", place.newcomer, shares=False)
 
     ladder = Section("The ladder", (ladder_table(place), explained, Plot("ladder", "", draw, "The ladder")))
     sections = [ladder, *([Section("Mistakes by kind of position", (kinds, mistakes_table(found)))] if found else [])]

@@ -46,7 +46,7 @@ from cellgames.utils.errors import InputError, shown
 from cellgames.utils.extras import no_pictures
 from cellgames.utils.files import PathLike
 from cellgames.utils.progress import waiting
-from cellgames.utils.report.files import write_report
+from cellgames.utils.report.model import write_report
 from cellgames.utils.version import __version__
 
 from .match import GamePlayer, batch_of, both_seats, load_agents, match_id, seatings, table_batches

@@ -37,8 +37,7 @@ from cellgames.envs.titles import setting_title
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError, listed, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import Column, Part, Report, Table, escape
+from cellgames.utils.report.model import Column, Part, Report, Table, escape, write_report
 
 from .rating_tables import notes, rating_columns, side_columns, tables_data
 from .run_report import cycles_data, sections, tables_of

@@ -35,8 +35,18 @@ from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.progress import waiting
-from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import Cell, Column, Part, Report, Section, Table, escape, people_table, plain_table
+from cellgames.utils.report.model import (
+    Cell,
+    Column,
+    Part,
+    Report,
+    Section,
+    Table,
+    escape,
+    people_table,
+    plain_table,
+    write_report,
+)
 from cellgames.utils.version import __version__
 
 from .games import REPLAYS, Fixture, Played, Umpire, UmpirePlayer, feeding_games, make_die, results_of

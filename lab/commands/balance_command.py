@@ -142,8 +142,7 @@ def _agreement(folder: Path, known: Mapping[tuple[str, str, str], tuple[float, f
 def _write(folder: Path, rows: Sequence[Balance], command: str) -> None:
     """Write the page, its numbers and the plot."""
     from cellgames.lab.balance import COLUMNS, draw_shares
-    from cellgames.utils.report.files import write_report
-    from cellgames.utils.report.model import Plot, Report, people_table, row_data
+    from cellgames.utils.report.model import Plot, Report, people_table, row_data, write_report
 
     text = (
         f"`{command}`; cellgames {__version__}.",

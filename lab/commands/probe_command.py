@@ -57,7 +57,7 @@ def add(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from cellgames.envs.titles import board_title
     from cellgames.lab.interventions import probe_section, probing
-    from cellgames.utils.report import files, model
+    from cellgames.utils.report import model
 
     _check(arguments)
     game, networks, steps = _networks(arguments.path)
@@ -76,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> int:
     about = f"`{game}`; networks from `{arguments.path}`."
     report = model.Report(title, (about, section), section.data, subject=board_title(game))
     with waiting("Writing the report", shown=not arguments.quiet):
-        files.write_report(folder, report, warn)
+        model.write_report(folder, report, warn)
     if arguments.json:
         print(json.dumps({**section.data, "folder": str(folder)}, indent=1))
     else:

@@ -29,7 +29,7 @@ from cellgames.runs.run_folder import RunFolder, RunKind, reading
 from cellgames.runs.seeds import derive_short
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
-from cellgames.utils.report.files import write_report
+from cellgames.utils.report.model import write_report
 from cellgames.utils.version import __version__
 
 from .cloth_space import ClothSpace

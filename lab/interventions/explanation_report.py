@@ -14,7 +14,7 @@ from typing import Any
 
 from cellgames.arena.records.checksums import plain
 from cellgames.utils.extras import no_pictures
-from cellgames.utils.report import files, model
+from cellgames.utils.report import model
 from cellgames.utils.report.model import Part, Section, escape
 from cellgames.utils.version import __version__
 
@@ -108,7 +108,7 @@ def write_explanation(
         to_data(explanation),
         more_files=pictures,
     )
-    return files.write_report(folder, report, warn)
+    return model.write_report(folder, report, warn)
 
 
 def _pictures(explanation: Explanation, warn: Callable[[str], None]) -> dict[str, bytes]:

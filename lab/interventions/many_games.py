@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import Column, Report, csv_table, escape, people_table, row_data
+from cellgames.utils.report.model import Column, Report, csv_table, escape, people_table, row_data, write_report
 from cellgames.utils.statistics import mean_interval, wilson_interval
 from cellgames.utils.version import __version__
 

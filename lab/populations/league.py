@@ -62,8 +62,7 @@ from cellgames.training.runs.run import Progress, train
 from cellgames.training.selfplay.opponents import SELF
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike, write_atomic
-from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import json_text, rounded
+from cellgames.utils.report.model import json_text, rounded, write_report
 
 from .exploit import check_learner
 from .exploitability import exploitability, is_solved

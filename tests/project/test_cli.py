@@ -26,7 +26,7 @@ from processes import python
 import cellgames
 from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.replays import replay
-from cellgames.cli.commands import doctor_command
+from cellgames.cli.commands import list_command
 from cellgames.cli.commands.play_command import _own_seat
 from cellgames.cli.console import program
 from cellgames.cli.main import groups, main, parser
@@ -466,7 +466,7 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch, command: Co
         return version(name)
 
     monkeypatch.setattr(metadata, "version", without_pillow)
-    assert doctor_command.missing_packages()["render"] == ["pillow"]
+    assert list_command.missing_packages()["render"] == ["pillow"]
     said = command("doctor")
     assert "lacks pillow" in said
     assert 'To install one: pip install "cellgames[' in said

@@ -10,7 +10,7 @@ from life_reference import Cell, next_cells
 
 import cellgames
 from cellgames.web import catalog
-from cellgames.web.views.patterns import patterns
+from cellgames.web.views.cloth_of_gold_view import patterns
 
 _MOVES = "() => Cellgames.app.game.moves.length"
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.runs.run_folder import TENSORBOARD, TIMING
 from cellgames.utils.extras import install, no_pictures
 from cellgames.utils.files import write_atomic
-from cellgames.utils.report.files import drawn
-from cellgames.utils.report.model import Plot
+from cellgames.utils.report.model import Plot, drawn
 from cellgames.utils.report.plots import FAINT, INK, Curve, label_ends, line_style
 from cellgames.utils.statistics import wilson_interval
 

@@ -46,7 +46,7 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
     (
         "Play and watch",
         {
-            "list": ("list_command", "Show all games and agents"),
+            "list": ("list_command:add_list", "Show all games and agents"),
             "rules": ("rules_command", "Show the rules of a game in brief"),
             "play": ("play_command", "Play a game at the terminal"),
             "serve": ("serve_command", "Watch, play and read ratings in the browser"),
@@ -80,7 +80,7 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
                 "Run an agent as a program that answers messages on standard input and output",
             ),
             "check-bot": ("bot_command:add_check_bot", "Check a program that plays"),
-            "check-game": ("check_game_command", "Check a game of your own or of another library"),
+            "check-game": ("bot_command:add_check_game", "Check a game of your own or of another library"),
             "export": ("format_commands:add_export", "Write recorded games in the format of other programs"),
             "import": ("format_commands:add_import", "Read games or a position from another program's file"),
         },
@@ -90,7 +90,7 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
         "This installation",
         {
             "doctor": (
-                "doctor_command",
+                "list_command:add_doctor",
                 "Show what this installation has and lacks: versions, devices, native kernels, extras",
             )
         },

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .cloth_of_gold import CLOTH_OF_GOLD
+from .connection import HEX, TORUS, Y
 from .grid_adaptation import GRID_ADAPTATION
-from .hex_and_y import HEX, Y
 from .plugin import (
     Additions,
     GamePlugin,
@@ -19,7 +19,6 @@ from .plugin import (
     resolve,
 )
 from .toroidal_cup import TOROIDAL_CUP
-from .torus import TORUS
 
 __all__ = [
     "SUITE",

@@ -93,7 +93,7 @@ _BASE = GamePlugin(
             parameters={"height": 100, "width": 100, "generations": 168},
         ),
     ),
-    reader="cellgames.arena.analyse.cloth_of_gold_reader:ClothReader",
+    reader="cellgames.arena.analyse.life_readers:ClothReader",
     view="cellgames.web.views.cloth_of_gold_view:ClothView",
     texts=files("cloth_of_gold"),
 )

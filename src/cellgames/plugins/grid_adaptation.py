@@ -58,7 +58,7 @@ _BASE = GamePlugin(
             },
         ),
     ),
-    reader="cellgames.arena.analyse.grid_adaptation_reader:GridReader",
+    reader="cellgames.arena.analyse.life_readers:GridReader",
     view="cellgames.web.views.grid_adaptation_view:GridView",
     texts=files("grid_adaptation"),
 )

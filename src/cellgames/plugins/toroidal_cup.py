@@ -62,7 +62,7 @@ TOROIDAL_CUP = GamePlugin(
             },
         ),
     ),
-    reader="cellgames.arena.analyse.toroidal_cup_reader:CupReader",
+    reader="cellgames.arena.analyse.life_readers:CupReader",
     view="cellgames.web.views.toroidal_cup_view:CupView",
     texts=files("toroidal_cup"),
 )

@@ -302,20 +302,12 @@ class Session:
     def undo(self, turn: int | None = None, epoch: int = -1) -> None:
         """Go back to where the person last decided, in a game in turns; agents start anew and remember nothing."""
         with self._lock:
-            if self.game.info.simultaneous:
-                raise RefusedError("where all play at once, moves cannot be taken back: you have seen the others'")
-            if self._clocks is not None:
-                raise RefusedError("in games with clocks, moves cannot be taken back")
-            if self.keys:
-                raise RefusedError("in games by link, moves cannot be taken back")
-            if self._thinking:
-                raise RefusedError("agents are thinking; wait for their move")
+            if why := self._no_undo():
+                raise RefusedError(why)
             self._check_seen("an undo", self.turn if turn is None else turn, epoch)
-            own_turns = self._own_turns()
-            if not own_turns:
-                raise RefusedError("there is no move of yours to take back")
-            self._states = {turn: state for turn, state in self._states.items() if turn <= own_turns[-1]}
-            del self._events[own_turns[-1] :]
+            last = self._own_turns()[-1]
+            self._states = {turn: state for turn, state in self._states.items() if turn <= last}
+            del self._events[last:]
             self._epoch += 1
             self.undone += 1
             self.stored = False
@@ -426,11 +418,7 @@ class Session:
                 "yours": yours,
                 "legal": legal_bits(self.game, state, seat) if yours and seat is not None else None,
                 "controls": view_of(self.game).controls(state, seat) if yours and seat is not None else {},
-                "can_undo": self._clocks is None
-                and not self.keys
-                and not self.game.info.simultaneous
-                and not self._thinking
-                and bool(self._own_turns()),
+                "can_undo": not self._no_undo(),
                 "can_resign": not done and len(self.names) == 2 and seat is not None and curtain is None,
                 "done": done,
                 "result": result and plain({name: getattr(result, name) for name in _RESULT}),
@@ -531,6 +519,18 @@ class Session:
         among = seats or self.people
         past = sorted(turn for turn in self._states if turn < self.turn)
         return [turn for turn in past if int(self._states[turn].current_player) in among]
+
+    def _no_undo(self) -> str:
+        """Return why no move can be taken back, "" if one can."""
+        at_once = self.game.info.simultaneous
+        reasons = {
+            "where all play at once, moves cannot be taken back: you have seen the others'": at_once,
+            "in games with clocks, moves cannot be taken back": self._clocks is not None,
+            "in games by link, moves cannot be taken back": self.keys,
+            "agents are thinking; wait for their move": self._thinking,
+            "there is no move of yours to take back": not self._own_turns(),
+        }
+        return next((why for why, holds in reasons.items() if holds), "")
 
     def _restore(self, saved: Mapping[str, Any]) -> None:
         """Play the moves of a saved game again; raise a `ValueError` if they do not fit the game."""
@@ -731,11 +731,8 @@ class Session:
 
     def _own_parts(self, actions: Tensor) -> dict[int, tuple[int, ...]]:
         """Return people's parts of a joint action, by seat; none in games in turns."""
-        own: dict[int, tuple[int, ...]] = {}
-        if self.game.info.simultaneous:
-            parts = actions.view(self.game.info.num_players, -1)
-            own = {seat: tuple(parts[seat].tolist()) for seat in self.people}
-        return own
+        parts = actions.view(self.game.info.num_players, -1).tolist() if self.game.info.simultaneous else ()
+        return {seat: tuple(parts[seat]) for seat in self.people if parts}
 
     def _event(self, after: State, actions: Tensor, shown: Mapping[int | None, Mapping[str, Any]]) -> Event:
         """Return the event of a step from the present position, with the pictures of `Event.shown`."""
@@ -781,11 +778,7 @@ class Session:
         return self._states.get(own_turns[-1] + 1 if own_turns else 0)
 
     def _result(self) -> Result:
-        state, forfeit = self.state, self._forfeit
-        if forfeit is None:
-            return result(self.game, state)
-        outcome = forfeit.outcome(self.game.info.num_players)
-        return Result(outcome, tuple(state.scores[0].tolist()), int(state.turn[0]), False, forfeit)
+        return result(self.game, self.state, forfeit=self._forfeit)
 
     def _forfeit_words(self) -> str | None:
         if self._forfeit is None:

@@ -10,12 +10,10 @@ import pytest
 from strategy_records import a_game
 
 import cellgames
-from cellgames.arena.analyse import cell_shapes as shapes
-from cellgames.arena.analyse.cloth_of_gold_reader import ClothReader
-from cellgames.arena.analyse.grid_adaptation_reader import GridReader
+from cellgames.arena.analyse import life_readers as shapes
+from cellgames.arena.analyse.life_readers import ClothReader, CupReader, GridReader
 from cellgames.arena.analyse.openings import Branch, find_openings
 from cellgames.arena.analyse.reader import make_reader
-from cellgames.arena.analyse.toroidal_cup_reader import CupReader
 from cellgames.arena.records.record_lines import Outcome
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -115,7 +113,7 @@ def test_shapes_are_the_same_however_they_are_turned_and_wherever_they_lie() -> 
     assert len(forms) == 1
     assert shapes.named([(5, 5)]) == "cell"
     assert shapes.named([(0, 0), (2, 1)]) == "o../..o"
-    assert shapes.text(shapes.canonical([(0, 0), (1, 0), (2, 0)])) == "ooo"
+    assert shapes.shape_text(shapes.canonical([(0, 0), (1, 0), (2, 0)])) == "ooo"
 
 
 def test_an_opening_of_cloth_of_gold_is_shapes_without_what_was_taken_back() -> None:

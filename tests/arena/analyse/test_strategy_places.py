@@ -11,7 +11,7 @@ from strategy_records import a_game
 import cellgames
 from cellgames.arena.analyse.layouts import Layout
 from cellgames.arena.analyse.places import count_places, section
-from cellgames.utils.report.files import drawn
+from cellgames.utils.report.model import drawn
 
 TORUS = cellgames.make("torus-v0", size=3)
 CLOTH = cellgames.make("cloth-of-gold-v0", height=16, width=16)

@@ -17,7 +17,7 @@ from cellgames.arena.report.rating_tables import notes
 from cellgames.arena.report.run_report import REPORT_FILES, run_report
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.utils.progress import progress
-from cellgames.utils.report.files import write_report
+from cellgames.utils.report.model import write_report
 
 PLAYERS = ("black", "white")
 FILES = [name for name in REPORT_FILES if name != "order.csv"]

@@ -128,8 +128,7 @@ def _write(out: Path, title: str, parts: Sequence[Part], data: dict[str, Any], g
     """Write the files, each whole or not at all."""
     from cellgames.arena.records.checksums import finish
     from cellgames.arena.records.record_lines import RECORDS, to_lines
-    from cellgames.utils.report.files import write_report
-    from cellgames.utils.report.model import Report
+    from cellgames.utils.report.model import Report, write_report
 
     files = {RECORDS: to_lines(games)}
     page, settings = "evaluation.md", EVALUATION.settings

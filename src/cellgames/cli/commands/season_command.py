@@ -23,8 +23,8 @@ from cellgames.utils.errors import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cellgames.arena.season.bots import BotUmpire
     from cellgames.arena.season.cup import CupUmpire
+    from cellgames.arena.season.games import BotUmpire
     from cellgames.arena.season.season import Season
 
 _TEXT = (
@@ -89,7 +89,7 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[T
     """Return the umpire of bots if there are any, else that of the Cup with random arrangements."""
     given = {name: value for name in ("opening_plies", "chunk") if (value := getattr(asked, name)) is not None}
     if any(team.agent for team in teams):
-        from cellgames.arena.season.bots import BotUmpire
+        from cellgames.arena.season.games import BotUmpire
 
         if asked.patterns:
             raise UserError("--patterns is for teams without agents; bots take a parameter, see `cellgames list`")

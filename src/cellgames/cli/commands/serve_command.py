@@ -121,24 +121,16 @@ def run(arguments: argparse.Namespace) -> int:
 def _listen(host: str, port: int) -> socket.socket:
     """Return a socket at that address; a `UserError` says that it is taken, or not this computer's."""
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
+        family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise UserError(f"--host {host}: {error.strerror or error}") from error
     try:
-        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows, where reuse would share the port with others
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-        else:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(place)
-        listening.listen(128)
+        return socket.create_server((str(place[0]), port), family=family, backlog=128)
     except OSError as error:
-        listening.close()
         raise UserError(
             f"cannot answer at {host} port {port}: {error.strerror or error}; "
             f"is another server running there? --port {port + 1 if port else 8000} takes another one"
         ) from error
-    return listening
 
 
 def _address() -> str:

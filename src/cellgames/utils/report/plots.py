@@ -103,10 +103,10 @@ class Dot:
 
     Attributes:
         name: Name at the left.
-        value: A share from 0 to 1.
+        value: A number, such as a share from 0 to 1.
         low: Lower bound of its interval.
         high: Upper bound of its interval.
-        mark: A share to compare it with; NaN for none.
+        mark: A number to compare it with; NaN for none.
         note: Text at the right.
     """
 
@@ -114,12 +114,17 @@ class Dot:
     value: float
     low: float
     high: float
-    mark: float
-    note: str
+    mark: float = math.nan
+    note: str = ""
 
 
-def dots(figure: Figure, title: str, rows: Sequence[Dot], axis: str, notes: str) -> None:
-    """Draw a line for each row, the first on top, with the column name `notes` above their notes."""
+def dots(
+    figure: Figure, title: str, rows: Sequence[Dot], axis: str, notes: str, marked: str = "", *, shares: bool = True
+) -> None:
+    """Draw a line for each row, the first on top, with the column name `notes` above their notes.
+
+    The row named `marked` has another colour. The axis is one of shares, else it is as long as the intervals.
+    """
     names = [shorten(row.name, 46) for row in rows]
     label, side = 0.35 + name_width(names), 0.35 + 0.07 * max(map(len, [notes, *(row.note for row in rows)]))
     width, height = label + 4.2 + side, 1.35 + 0.27 * len(rows)
@@ -127,15 +132,19 @@ def dots(figure: Figure, title: str, rows: Sequence[Dot], axis: str, notes: str)
     axes = figure.add_axes((label / width, 0.62 / height, 4.2 / width, (height - 1.3) / height))
     remove_frame(axes)
     for place, row in enumerate(rows):
-        axes.plot([row.low, row.high], [place, place], color=COLOURS[0], linewidth=2, alpha=0.55)
-        axes.plot(row.value, place, "o", color=COLOURS[0], markersize=6)
+        colour = COLOURS[row.name == marked]
+        axes.plot([row.low, row.high], [place, place], color=colour, linewidth=2, alpha=0.55)
+        axes.plot(row.value, place, "o", color=colour, markersize=6)
         axes.plot(row.mark, place, "|", color=COLOURS[1], markersize=11, markeredgewidth=2)
-        axes.annotate(row.note, (1, place), (8, 0), ("axes fraction", "data"), "offset points", va="center", fontsize=8)
-    axes.annotate(notes, (1, -1), (8, 0), ("axes fraction", "data"), "offset points", va="center", fontsize=8)
-    axes.set_xlim(-0.02, 1.02)
+    for place, note in enumerate([notes, *(row.note for row in rows)], -1):
+        axes.annotate(note, (1, place), (8, 0), ("axes fraction", "data"), "offset points", va="center", fontsize=8)
     axes.set_ylim(len(rows) - 0.4, -1.0)
     axes.set_yticks(range(len(rows)), names, fontsize=9)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"], fontsize=8.5)
+    axes.margins(x=0.05)
+    if shares:
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.tick_params(axis="x", labelsize=8.5)
     axes.grid(axis="x", color=FAINT, linewidth=0.6, alpha=0.6)
     axes.set_axisbelow(True)
     axes.set_xlabel(axis, fontsize=9, color=INK)

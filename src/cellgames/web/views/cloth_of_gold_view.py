@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from cellgames.envs.boards.orientations import parse_cells
 from cellgames.envs.cloth_of_gold import notation
 from cellgames.envs.cloth_of_gold import rendering as drawn
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
@@ -22,10 +24,10 @@ from cellgames.envs.cloth_of_gold_wild.state import wild
 from cellgames.envs.core import chance
 from cellgames.envs.core.drawing import INK, PALE, frame_times, mix
 from cellgames.envs.core.info import WIN
+from cellgames.envs.toroidal_cup.patterns.stamps import STAMPS, usual_name
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 from cellgames.utils.errors import shown
 
-from .patterns import patterns
 from .view import CLOTH, Frame, View, changed, clicked, dark, player_names, results
 
 _KILLED = 4
@@ -284,3 +286,53 @@ def _verdict(game: ClothOfGold, state: ClothState) -> str:
     before = 0 if first else int(state.rounds[0, number - 1, 0] - state.rounds[0, number - 1, 1])
     then = f"it led by {abs(before)} a round ago and by {abs(lead)} now"
     return f"{name[winner]} wins after {rounds}: {then}, so its lead has not grown ({more})"
+
+
+_LIVE_LONG = (  # stamps of the Cup
+    *("rpentomino", "piheptomino", "bheptomino", "cheptomino", "eheptomino"),
+    *("rabbit", "multuminparvo", "switchengine"),
+)
+
+GROUPS = {
+    "Still lifes": {
+        "block": "oo/oo",
+        "beehive": ".o/o.o/o.o/.o",
+        "loaf": ".oo/o..o/.o.o/..o",
+        "boat": ".oo/o.o/.o",
+        "tub": ".o/o.o/.o",
+        "ship": "oo/o.o/.oo",
+        "pond": ".oo/o..o/o..o/.oo",
+        "eater 1": "oo/.o/.o.o/..oo",
+    },
+    "Oscillators": {
+        "blinker": "o/o/o",
+        "toad": "o/oo/oo/.o",
+        "beacon": "oo/o/...o/..oo",
+        "clock": "..o/oo/..oo/.o",
+        "figure eight": "....oo/..o.oo/.o/....o/oo.o/oo",
+        "pentadecathlon": ".o/.o/o.o/.o/.o/.o/.o/o.o/.o/.o",
+        "pulsar": "..ooo...ooo//o....o.o....o/o....o.o....o/o....o.o....o/..ooo...ooo/"
+        "/..ooo...ooo/o....o.o....o/o....o.o....o/o....o.o....o//..ooo...ooo",
+    },
+    "Spaceships": {
+        "glider": "ooo/..o/.o",
+        "lightweight spaceship": "o.o/...o/...o/o..o/.ooo",
+        "middleweight spaceship": "ooooo/o....o/o/.o...o/...o",
+        "heavyweight spaceship": "oooooo/o.....o/o/.o....o/...oo",
+    },
+    "Methuselahs": {
+        **{usual_name(stamp): "/".join(STAMPS[stamp]) for stamp in _LIVE_LONG},
+        "acorn": ".o/...o/oo..ooo",
+        "die hard": "......o/oo/.o...ooo",
+    },
+}
+"""Patterns by kind and name, in the order in which the page offers them."""
+
+
+@cache
+def patterns() -> list[dict[str, Any]]:
+    """Return the groups: `group`, and `patterns`, each with `name` and `cells`, pairs of row and column from 0 on."""
+    return [
+        {"group": group, "patterns": [{"name": name, "cells": parse_cells(text)} for name, text in drawn.items()]}
+        for group, drawn in GROUPS.items()
+    ]

@@ -138,7 +138,7 @@ class View(ABC):
         return iter(())
 
     def patterns(self) -> list[dict[str, Any]]:
-        """Return the patterns that a person may place cell by cell (see `views.patterns`); none in most games."""
+        """Return the patterns that a person may place cell by cell; none in most games."""
         return []
 
     def extra(self, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
