@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cellgames.utils.errors import InputError
 
-from .drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle, Text
+from .drawing import Bitmap, Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle, Text
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw, ImageFont
@@ -79,6 +79,10 @@ def _paint(canvas: Image.Image, picture: Picture, scale: float) -> None:
             window = canvas.crop((left, top, left + size[0], top + size[1]))
             _paint(window, inner, scale * shape.scale)
             canvas.paste(window, (left, top))
+        elif isinstance(shape, Bitmap):
+            size = (max(1, round(shape.width * scale)), max(1, round(shape.height * scale)))
+            image = Image.frombytes("RGB", (shape.cols, shape.rows), shape.rgb).resize(size)
+            canvas.paste(image, (round(shape.x * scale), round(shape.y * scale)))
         elif isinstance(shape, Text):
             _draw_text(draw, shape, scale)
         elif shape.opacity >= 1:

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.core.drawing import Picture, Rectangle, Text
+from cellgames.envs.core.drawing import Bitmap, Picture, Rectangle, Text
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
@@ -33,6 +33,7 @@ from .simulators import Simulator, simulator
 
 _KEPT = 4096  # live games
 _WIDEST, _MOST_LINES = 120, 60  # of a text that is drawn
+_LONGEST = 480  # side of a picture
 _SEED = 20_261_127  # of the games that are played once to see whether a seed decides them
 
 
@@ -183,6 +184,23 @@ class ForeignGame(Game[ForeignState]):
             self._keep(key, game)
         return game
 
+    @cached_property
+    def _shown(self) -> list[Any]:
+        """The seed, the actions and the game of the position that was drawn last."""
+        return [0, None, self._first]
+
+    def _drawn(self, state: ForeignState) -> Simulator:
+        """Return a game that can be drawn at the first position; it goes on from the one before, as in films."""
+        began, (seed, before, game) = int(state.began[0]), self._shown
+        played = state.actions[0].view(self.max_turns, -1)[: int(state.turn[0])].tolist()
+        if before is None or seed != began or played[: len(before)] != before:
+            game, before = simulator(self.id, drawn=True), []
+            game.reset(began)
+        for given in played[len(before) :]:
+            game.step(given)
+        self._shown[:] = began, played, game
+        return game
+
     def _keep(self, key: int, game: Simulator) -> None:
         self._live[key] = game
         while len(self._live) > _KEPT:
@@ -250,11 +268,15 @@ class ForeignGame(Game[ForeignState]):
     @override
     def text(self, state: ForeignState) -> str:
         """Return the library's own text of the first game, or its observation."""
-        return self._at(state, 0, int(state.key[0])).text().rstrip() or super().text(state)
+        return self._drawn(state).text().rstrip() or super().text(state)
 
     @override
     def draw(self, state: ForeignState) -> Picture:
-        """Return the text of the first game as a drawing."""
+        """Return the library's own picture of the first game, or its text as a drawing."""
+        if (pixels := self._drawn(state).picture()) is not None:
+            (rows, cols), scale = pixels.shape[:2], min(1.0, _LONGEST / max(pixels.shape))
+            image = Bitmap(0, 0, cols * scale, rows * scale, cols, rows, pixels.tobytes())
+            return Picture(image.width, image.height, None, (image,), self.info.title)
         lines = [line[:_WIDEST] for line in self.text(state).splitlines()[:_MOST_LINES]]
         width, height = 16 + 9 * max(map(len, lines), default=1), 16 + 18 * len(lines)
         letters = (

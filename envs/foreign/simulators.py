@@ -15,7 +15,8 @@ import importlib.util
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ from cellgames.utils.errors import InputError, shown
 from cellgames.utils.extras import install
 
 Array = npt.NDArray[Any]
+
+_DRAWN = ("ansi", "rgb_array")
+"""Render modes of environments, the best one first."""
 
 _PERFECT = ("tictactoe", "connect_four", "chess", "go")
 """Games of PettingZoo's classic ones in which nothing is hidden; the library itself does not say so."""
@@ -85,37 +89,53 @@ class Simulator(ABC):
         """Return the position for people, "" where the game has no text."""
         return ""
 
+    def picture(self) -> Array | None:
+        """Return the position as uint8 [H, W, 3]; None where the game has no picture."""
+        return None
+
     def copy(self) -> Simulator | None:
         """Return a game that goes on from here without this one; None where that takes longer than to play it again."""
         return None
 
 
-def simulator(name: str) -> Simulator:
-    """Return a game by its name; a `ValueError` says what cannot be found or played."""
+def simulator(name: str, drawn: bool = False) -> Simulator:
+    """Return a game by its name; a `ValueError` says what cannot be found or played.
+
+    With `drawn` an environment of PettingZoo has texts or pictures of its positions, which take it time in each game.
+    """
     library, _, rest = name.partition(":")
     if library in ("openspiel", "pgx"):
         return OpenSpielGame(rest) if library == "openspiel" else PgxGame(rest)
-    made = _made(name, *_factory(name, library, rest))
+    made = _made(name, _factory(name, library, rest, drawn))
     return AECGame(made) if hasattr(made, "agent_iter") else ParallelGame(made)
 
 
 @cache
-def _factory(name: str, library: str, rest: str) -> tuple[Callable[..., Any], tuple[dict[str, str], ...]]:
-    """Return the function that makes an environment, and the arguments to try in turn."""
+def _factory(name: str, library: str, rest: str, drawn: bool) -> Callable[[], Any]:
+    """Return the function that makes an environment, with texts or pictures if these are wanted and there are some."""
+    if drawn:
+        plain = _factory(name, library, rest, False)
+        offered = getattr(_made(name, plain), "metadata", {}).get("render_modes") or ()
+        for mode in _DRAWN:
+            drawing = partial(plain, render_mode=mode)
+            with suppress(InputError):  # a function without the argument
+                if mode in offered and _made(name, drawing):
+                    return drawing
+        return plain
     if library == "pettingzoo":
         module = _imported(name, rest)
-        for function in ("env", "parallel_env"):
-            if callable(found := getattr(module, function, None)):
-                return found, ({"render_mode": "ansi"}, {})
-        raise InputError(shown(name), "a module with env or parallel_env", rest)
-    spec = importlib.util.spec_from_file_location(Path(library).stem, library)
-    if spec is None or spec.loader is None or not Path(library).is_file():
-        raise InputError(shown(name), "a file", library)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if not callable(found := getattr(module, rest, None)):
-        raise InputError(shown(name), f"a function of {library} that makes an environment", shown(rest))
-    return found, ({},)
+        found = getattr(module, "env", None) or getattr(module, "parallel_env", None)
+        if not callable(found):
+            raise InputError(shown(name), "a module with env or parallel_env", rest)
+    else:
+        spec = importlib.util.spec_from_file_location(Path(library).stem, library)
+        if spec is None or spec.loader is None or not Path(library).is_file():
+            raise InputError(shown(name), "a file", library)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        if not callable(found := getattr(module, rest, None)):
+            raise InputError(shown(name), f"a function of {library} that makes an environment", shown(rest))
+    return found
 
 
 def _imported(name: str, module: str) -> Any:
@@ -125,17 +145,14 @@ def _imported(name: str, module: str) -> Any:
         raise InputError(shown(name), "a module that can be imported", f"{type(error).__name__}: {error}") from error
 
 
-def _made(name: str, function: Callable[..., Any], attempts: Sequence[dict[str, str]]) -> Any:
-    """Return an environment, made with the first arguments that it takes."""
-    for place, arguments in enumerate(attempts, 1):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return function(**arguments)
-        except Exception as error:  # whatever the function does
-            if place == len(attempts):
-                raise InputError(shown(name), "an environment", f"{type(error).__name__}: {error}") from error
-    raise AssertionError("there is an attempt")
+def _made(name: str, function: Callable[[], Any]) -> Any:
+    """Return an environment."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function()
+    except Exception as error:  # whatever the function does
+        raise InputError(shown(name), "an environment", f"{type(error).__name__}: {error}") from error
 
 
 def _only_first(actions: int) -> npt.NDArray[np.bool_]:
@@ -184,13 +201,22 @@ class _PettingZoo(Simulator):
         agents = zip(self.scores, self.env.possible_agents, strict=True)
         return [score + float(rewards.get(agent, 0.0)) for score, agent in agents]
 
+    def _rendered(self) -> Any:
+        try:
+            return self.env.render()
+        except Exception:  # many environments render only to a window
+            return None
+
     @override
     def text(self) -> str:
-        try:
-            found = self.env.render()
-        except Exception:  # many environments render only to a window
-            return ""
+        found = self._rendered()
         return found if isinstance(found, str) else ""
+
+    @override
+    def picture(self) -> Array | None:
+        found = self._rendered()
+        rgb = isinstance(found, np.ndarray) and found.ndim == 3 and found.shape[2] == 3
+        return found.astype(np.uint8) if rgb else None
 
 
 class AECGame(_PettingZoo):

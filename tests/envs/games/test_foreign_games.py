@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import pickle
+from base64 import b64decode
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 from refusals import refused
 
 import cellgames
@@ -16,6 +20,8 @@ from cellgames.agents import PolicyAgent
 from cellgames.arena import Record, RoundRobinOptions, round_robin, verify
 from cellgames.cli.main import main
 from cellgames.envs import Game, check_game, registry, seeds
+from cellgames.envs.core.drawing import Bitmap, to_svg
+from cellgames.envs.core.raster import to_png
 from cellgames.envs.core.vector import put_positions
 from cellgames.envs.foreign.game import ForeignGame
 
@@ -150,6 +156,28 @@ def test_the_command_plays_and_replays_a_game_of_pettingzoo(tmp_path: Path, caps
     capsys.readouterr()
     assert main(["replay", str(tmp_path / "run")]) == 0
     assert "All 2 games were played again" in capsys.readouterr().out
+
+
+def test_a_position_is_drawn_by_its_own_environment() -> None:
+    pytest.importorskip("pygame")
+    from pettingzoo.classic import tictactoe_v3
+
+    game, theirs = cellgames.make(TICTACTOE), tictactoe_v3.env(render_mode="rgb_array")
+    state, pixels = game.init(seeds(1, 1)), []
+    theirs.reset()
+    for action in (4, 0, 8):
+        theirs.step(action)
+        state = game.step(state, torch.tensor([action]))
+        (shape,) = game.draw(state).shapes
+        assert isinstance(shape, Bitmap)
+        pixels.append(theirs.render())
+        assert (shape.rows, shape.cols, shape.rgb) == (*pixels[-1].shape[:2], pixels[-1].tobytes())
+    assert game.draw(game.init(seeds(1, 1))) != game.draw(state)
+    with Image.open(BytesIO(to_png(game.draw(state), 1000 / 480))) as drawn:
+        assert (abs(np.asarray(drawn).astype(int) - pixels[-1]) < 32).mean() > 0.99
+    data = to_svg(game.draw(state)).partition("base64,")[2].partition('"')[0]
+    with Image.open(BytesIO(b64decode(data))) as drawn:
+        assert (np.asarray(drawn) == pixels[-1]).all()
 
 
 def test_a_command_checks_a_game(own: str, capsys: pytest.CaptureFixture[str]) -> None:
