@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -159,15 +159,19 @@ class KeptAnswers:
 
 def costs(folder: Path, games: Mapping[str, int]) -> list[str]:
     """Return a sentence on what each language model of a run's folder took, by the number of games of each agent."""
-    calls, retries, tokens = Counter[str](), Counter[str](), Counter[str]()
+    calls, retries, tokens, dollars = Counter[str](), Counter[str](), Counter[str](), defaultdict[str, float](float)
     for data, reply in _read(folder / ANSWERS):
         agent = str(data.get("agent"))
         calls[agent] += 1
         retries[agent] += "retry" in data
         tokens[agent] += reply.prompt_tokens + reply.answer_tokens
+        each, said = data.get("prices", (0, 0))
+        dollars[agent] += (each * reply.prompt_tokens + said * reply.answer_tokens) / 1e6
     return [
         f"{agent} answered {calls[agent]} questions in {games[agent]} games, {retries[agent]} of them asked again "
-        f"since an answer was no legal move; {tokens[agent] / games[agent]:.0f} tokens a game."
+        f"since an answer was no legal move; {tokens[agent] / games[agent]:.0f} tokens"
+        + (f" and {dollars[agent] / games[agent]:.2g} dollars" if dollars[agent] else "")
+        + " a game."
         for agent in sorted(calls)
         if games.get(agent)
     ]

@@ -46,6 +46,10 @@ class ModelOptions(Options):
     answer_tokens: int | None = option(
         None, "most tokens of an answer; none leaves it to the server", low=1, high=10_000_000
     )
+    prompt_price: float = option(0.0, "dollars for a million tokens of questions", low=0, high=1e6)
+    answer_price: float = option(
+        0.0, "dollars for a million tokens of answers, for the costs in reports", low=0, high=1e6
+    )
     legal_moves: Literal["shown", "hidden"] = option("shown", "hidden leaves the legal moves out of the questions")
 
     @classmethod
@@ -131,12 +135,13 @@ class LanguageModelAgent(BaseAgent):
         """Return the move in one game."""
         limits = [] if self.clock is None else [self.clock[name] for name in ("left", "move") if name in self.clock]
         deadline = perf_counter() + min(limits) if limits else None
-        hidden = self.options.legal_moves == "hidden"
+        hidden, prices = self.options.legal_moves == "hidden", (self.options.prompt_price, self.options.answer_price)
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": question(view, hidden=hidden)}]
         for attempt in range(self.options.retries + 1):
             request = {"model": self._model, "messages": messages, **self._sent_options(seed)}
             about = {"model": self._model, "agent": self.name, "turn": view.turn, "player": view.player}
             about |= {"retry": attempt} if attempt else {}
+            about |= {"prices": prices} if any(prices) else {}
             reply = answers.get(key_of(request), about, partial(self._server.ask, request, deadline))
             try:
                 return read_answer(reply.answer, view, hidden=hidden)

@@ -191,7 +191,8 @@ class ForeignGame(Game[ForeignState]):
 
     def _drawn(self, state: ForeignState) -> Simulator:
         """Return a game that can be drawn at the first position; it goes on from the one before, as in films."""
-        began, (seed, before, game) = int(state.began[0]), self._shown
+        began, (seed, before, _) = int(state.began[0]), self._shown
+        game: Simulator = self._shown[2]
         played = state.actions[0].view(self.max_turns, -1)[: int(state.turn[0])].tolist()
         if before is None or seed != began or played[: len(before)] != before:
             game, before = simulator(self.id, drawn=True), []

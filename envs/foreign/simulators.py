@@ -111,7 +111,7 @@ def simulator(name: str, drawn: bool = False) -> Simulator:
 
 
 @cache
-def _factory(name: str, library: str, rest: str, drawn: bool) -> Callable[[], Any]:
+def _factory(name: str, library: str, rest: str, drawn: bool) -> Callable[..., Any]:
     """Return the function that makes an environment, with texts or pictures if these are wanted and there are some."""
     if drawn:
         plain = _factory(name, library, rest, False)
@@ -133,9 +133,11 @@ def _factory(name: str, library: str, rest: str, drawn: bool) -> Callable[[], An
             raise InputError(shown(name), "a file", library)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        if not callable(found := getattr(module, rest, None)):
+        found = getattr(module, rest, None)
+        if not callable(found):
             raise InputError(shown(name), f"a function of {library} that makes an environment", shown(rest))
-    return found
+    made: Callable[..., Any] = found
+    return made
 
 
 def _imported(name: str, module: str) -> Any:

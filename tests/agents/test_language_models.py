@@ -207,13 +207,22 @@ def test_legal_moves_are_hidden_and_a_strict_model_is_asked_once(
     with refused("legal_moves"):
         LanguageModelAgent("m?legal_moves=some")
     out = ["--games", "2", "--no-store", "--quiet", "--no-gif", "--out", str(tmp_path)]
-    words = ["round-robin", "torus-v0", "--size", "2", "--agents", "me=llm:m?temperature=0", "random", *out]
+    words = [
+        "round-robin",
+        "torus-v0",
+        "--size",
+        "2",
+        "--agents",
+        "me=llm:m?prompt_price=2&answer_price=10",
+        "random",
+        *out,
+    ]
     asked = len(chat.requests)
     assert main([*words, "--strict", "--legal-moves", "hidden"]) == 0
     assert len(chat.requests) == asked + 2, "one question a game"
     page = (tmp_path / "report.md").read_text()
     assert "me answered 2 questions in 2 games, 0 of them asked again" in page
-    assert "107 tokens a game" in page
+    assert "107 tokens and 0.00027 dollars a game" in page
 
 
 def test_the_clock_bounds_the_wait(serve: Serve) -> None:
