@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         free_for_all as free_for_all,
         round_robin as round_robin,
     )
-    from .records.checksums import RecordError as RecordError
+    from cellgames.arena.records.record_lines import RecordError as RecordError
     from .records.record_lines import (
         Forfeit as Forfeit,
         Record as Record,

@@ -168,7 +168,8 @@ def section(game: Game, records: Sequence[Record]) -> Section:
     players = game.info.players
     chosen = [branch for branch in found.firsts if len(branch.steps) == 1]
     answers = [branch for branch in found.firsts if len(branch.steps) > 1]
-    forced = [branch for branch in found.branches if branch.forced and _is_whole(branch, found)]
+    begun = {branch.steps[:-1] for branch in found.firsts}  # what a choice follows
+    forced = [branch for branch in found.branches if branch.forced and branch.steps in begun]
     lines = [reader.about, *_paragraphs(found, chosen, answers, forced)]
     tables = [
         Table(name, _COLUMNS, [_row(branch, players) for branch in branches], shown)
@@ -206,11 +207,6 @@ def section(game: Game, records: Sequence[Record]) -> Section:
 
 _USUAL = "the upright marks are the same agents' usual scores. The number of times stands at the right."
 _COLUMNS = ("opening", "depth", "last step", "by", "times", "score %", "low %", "high %", "usual %", "chosen by")
-
-
-def _is_whole(branch: Branch, found: Openings) -> bool:
-    """Return True if a choice follows a forced branch."""
-    return any(other.steps[:-1] == branch.steps for other in found.firsts)
 
 
 def _row(branch: Branch, players: Sequence[str]) -> tuple[Any, ...]:

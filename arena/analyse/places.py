@@ -103,7 +103,10 @@ def count_places(game: Game, records: Sequence[Record]) -> list[Places]:
     number = {agent: place for place, agent in enumerate(agents)}
     found: list[list[tuple[int, ...]]] = [[] for _ in reader.frames]
     for record, placed in zip(records, read_all(game, records, reader.placed), strict=True):
-        who, ahead = [number[name] for name in record.agents], [_ahead(score) for score in scores(record)]
+        who, ahead = (
+            [number[name] for name in record.agents],
+            [(score > 0.5) - (score < 0.5) for score in scores(record)],
+        )
         for place, seat, phase, cell in placed:
             found[place].append((who[seat], seat, phase, cell, ahead[seat]))
     places = []
@@ -120,10 +123,6 @@ def _counted(rows: Counts, shape: tuple[int, ...]) -> Counts:
     """Return the number of times that each index [N, dimensions] comes, int64 [shape]."""
     flat = np.ravel_multi_index(tuple(rows.T), shape)
     return np.asarray(np.bincount(flat, minlength=math.prod(shape)).reshape(shape))
-
-
-def _ahead(score: float) -> int:
-    return (score > 0.5) - (score < 0.5)
 
 
 # ---------------------------------------------------------------- the section

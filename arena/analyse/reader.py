@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cellgames.arena.records.checksums import RecordError
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.record_lines import Record, RecordError
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve

@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from cellgames.arena.records.checksums import RecordError
-from cellgames.arena.records.record_lines import Record, read_records, records_file
+from cellgames.arena.records.record_lines import Record, RecordError, read_records, records_file
 from cellgames.arena.records.replays import game_of
 from cellgames.arena.stats.comparisons import standing_points
 from cellgames.envs.core import Game

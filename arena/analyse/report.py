@@ -15,8 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.record_lines import Record, plain
 from cellgames.arena.stats.tables import distinct
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of

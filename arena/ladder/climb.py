@@ -22,8 +22,7 @@ from cellgames.arena.play.match import batch_of, both_seats, load_agents, match_
 from cellgames.arena.play.match_options import LadderOptions
 from cellgames.arena.play.rated_runs import FILES, RUN, GamesRun, settings_of
 from cellgames.arena.play.tournament import Schedule, Stage
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Pairing, Record
+from cellgames.arena.records.record_lines import Pairing, Record, plain
 from cellgames.arena.records.store import AnyStore
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.comparisons import comparisons

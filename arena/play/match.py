@@ -24,8 +24,7 @@ from cellgames.agents.agent_specs import Agents, by_name
 from cellgames.agents.base import AnyAgent, PolicyLog, acting, takes_states
 from cellgames.agents.loading import identities, load
 from cellgames.agents.play_loop import random_openings
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, traces_of
+from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, plain, traces_of
 from cellgames.arena.records.replays import results, verify
 from cellgames.arena.stats.tables import Tally, tally
 from cellgames.envs.core import Game, State

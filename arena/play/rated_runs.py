@@ -29,10 +29,8 @@ from typing import Any
 
 from cellgames.agents.agent_specs import Agents, by_name
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.language_models.calls import costs
 from cellgames.agents.loading import identities
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Pairing, Record
+from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Pairing, Record, plain
 from cellgames.arena.records.replays import animate
 from cellgames.arena.records.store import AnyStore, feeding
 from cellgames.arena.report.run_report import FORMER_FILES, REPORT_FILES, run_report
@@ -383,6 +381,10 @@ class GamesRun:
 
     def costs(self, records: Sequence[Record]) -> list[str]:
         """Return sentences on what language models took in these games of the run."""
+        if not (self.place.path / ANSWERS).exists():
+            return []
+        from cellgames.agents.language_models.calls import costs
+
         return costs(self.place.path, Counter(name for record in records for name in {*record.agents}))
 
     @contextmanager

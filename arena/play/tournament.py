@@ -20,8 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from cellgames.arena.records.checksums import finish
-from cellgames.arena.records.record_lines import RECORDS, Line, append, log_forfeits, read_sound
+from cellgames.arena.records.record_lines import RECORDS, Line, append, finish, log_forfeits, read_sound
 from cellgames.runs.run_folder import START_OVER, RunError, RunFolder
 from cellgames.runs.workers import completed, packed
 from cellgames.utils.files import write_atomic

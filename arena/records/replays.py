@@ -29,8 +29,7 @@ from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.files import PathLike
 from cellgames.utils.progress import progress as show_progress
 
-from .checksums import RecordError
-from .record_lines import Forfeit, Outcome, Record, Result, read_records
+from .record_lines import Forfeit, Outcome, Record, RecordError, Result, read_records
 
 _MOST_CELLS = 1 << 25  # of all boards of a batch
 

@@ -8,7 +8,7 @@
 A game counts once, however often it is added: it is known by the text of its record and by the identities of its
 agents (`agents.loading`). All that the store holds is also in files: those of runs, and `played/games.jsonl` beside
 the store for games that no run has a file of. So it can be deleted and made anew (`cellgames leaderboard --add
-results`), and the integrity of games is that of the files (`checksums`).
+results`), and the integrity of games is that of the files (`record_lines`).
 
 Several processes may read and write at once. The journal is a write-ahead log (WAL): readers never wait, writers wait
 for each other, and what `add` got is there as a whole or not at all, also after `kill -9`. WAL needs the file on a
@@ -33,8 +33,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from cellgames.agents.loading import is_program
-from cellgames.arena.records.checksums import settings_of
-from cellgames.arena.records.record_lines import RECORDS, Record, Result, append, forfeit_of, read_lines, to_line
+from cellgames.arena.records.record_lines import (
+    RECORDS,
+    Record,
+    Result,
+    append,
+    forfeit_of,
+    read_lines,
+    settings_of,
+    to_line,
+)
 from cellgames.arena.records.variations import merged
 from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.files import PathLike

@@ -24,8 +24,7 @@ from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import counter, generator, lengths, openings, records_of
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.tournament import Batch, Player
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Record, to_line, traces_of
+from cellgames.arena.records.record_lines import Record, plain, to_line, traces_of
 from cellgames.arena.records.store import AnyStore, feeding
 from cellgames.envs.core import Game
 from cellgames.runs.run_folder import check_agents, differences

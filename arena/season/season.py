@@ -25,8 +25,7 @@ from typing import Any
 
 from cellgames.agents.agent_specs import split_name
 from cellgames.arena.play.tournament import Batch, Schedule, Stage, Tournament
-from cellgames.arena.records.checksums import finish
-from cellgames.arena.records.record_lines import FORFEIT_LOG
+from cellgames.arena.records.record_lines import FORFEIT_LOG, finish
 from cellgames.arena.records.store import AnyStore
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.tables import Forfeits, Thinking, forfeits, thinking

@@ -25,8 +25,7 @@ from cellgames.arena.play import evaluation
 from cellgames.arena.play.evaluation import opening_plies
 from cellgames.arena.play.match import GamePlayer, batch_of
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Pairing
+from cellgames.arena.records.record_lines import Pairing, plain
 from cellgames.plugins.levels import FILE, NAMES
 from cellgames.utils.files import write_atomic
 from cellgames.utils.hardware import cpu_model

@@ -27,8 +27,7 @@ from cellgames.agents.networks.agent_files import SEARCH_WEIGHTS
 from cellgames.agents.networks.saved import read_about, shipped
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.record_lines import Record, plain
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.files import write_atomic

@@ -20,8 +20,7 @@ from cellgames.agents.networks.agent_files import CHAMPION_FILE, to_text
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match import load_two_player_agents
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Record, to_lines
+from cellgames.arena.records.record_lines import Record, plain, to_lines
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup

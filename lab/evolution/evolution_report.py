@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cellgames.arena.play.evaluation import note, table
-from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import plain
 from cellgames.envs.core import Game
 from cellgames.envs.titles import board_title
 from cellgames.lab.life.census import census

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import plain
 from cellgames.utils.extras import no_pictures
 from cellgames.utils.report import model
 from cellgames.utils.report.model import Part, Section, escape

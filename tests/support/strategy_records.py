@@ -8,8 +8,7 @@ import torch
 
 from cellgames.agents import load, moves, play
 from cellgames.arena.play.match import records_of
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Outcome, Record, Result
+from cellgames.arena.records.record_lines import Outcome, Record, Result, plain
 from cellgames.envs.core import Game, seeds
 
 

@@ -16,8 +16,7 @@ from web_server import served
 
 import cellgames
 from cellgames.arena import MatchOptions, Store, after_moves, match
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Record, append
+from cellgames.arena.records.record_lines import Record, append, plain
 from cellgames.arena.records.replays import result
 
 _PLIES = ".tree .ply span:not(.chip)"

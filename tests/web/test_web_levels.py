@@ -11,7 +11,7 @@ from benchmarks.agents.levels import APART, CANDIDATES
 from browser import DESKTOP, FORM, page
 
 import cellgames
-from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import plain
 from cellgames.plugins.levels import FILE, NAMES, levels
 
 

@@ -23,7 +23,6 @@ from typing import Any, NoReturn
 from typing_extensions import override
 
 from cellgames.agents.agent_specs import with_options, wrapped
-from cellgames.agents.language_models.calls import SPENDING
 from cellgames.plugins import additions
 from cellgames.utils.errors import clipped, shown
 from cellgames.utils.version import __version__
@@ -39,7 +38,7 @@ from .console import (
     program,
 )
 
-_PLACE = "cellgames.cli.commands."
+_PLACE, _CALLS = "cellgames.cli.commands.", "cellgames.agents.language_models.calls"
 _NO_COMMAND = ("-h", "--help", "--version")
 
 _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
@@ -212,7 +211,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 traceback.print_exc()
             return _complain(error)
         finally:
-            for line in SPENDING.lines():
+            for line in sys.modules[_CALLS].SPENDING.lines() if _CALLS in sys.modules else ():
                 print(f"cellgames: {line}", file=sys.stderr)
     return code
 
@@ -222,6 +221,10 @@ def _limit_spending(arguments: argparse.Namespace) -> None:
     limits = getattr(arguments, "max_calls", None), getattr(arguments, "max_tokens", None)
     if limits != (None, None) and (getattr(arguments, "workers", None) or 1) > 1:
         raise UserError("--max-calls and --max-tokens count the calls of one process; they do not go with --workers")
+    if limits == (None, None) and _CALLS not in sys.modules:
+        return
+    from cellgames.agents.language_models.calls import SPENDING
+
     SPENDING.clear()
     SPENDING.limit(*limits)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from cellgames.utils.errors import MOST_SHOWN, clipped
+from cellgames.utils.errors import MOST_LINE, MOST_SHOWN, clipped
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.options import Options, option
 
@@ -49,12 +49,13 @@ def differences(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
         if isinstance(value, Mapping) and isinstance(found, Mapping) and value.keys() == found.keys():
             parts = differing(value, found)  # the others need no place in the message
             value, found = ({part: every[part] for part in parts} for every in (value, found))
-        differ.append(f"{_shown(name)}: expected {_shown(value)}, got {_shown(found)}")
+        told = [_text(part, MOST_SHOWN) for part in (name, value, found)]
+        differ.append(f"{told[0]}: expected {told[1]}, got {told[2]}")
     return "; ".join([*differ[:_MOST], *([f"{len(differ) - _MOST} more differ"] if len(differ) > _MOST else [])])
 
 
-def _shown(value: object) -> str:
-    return clipped(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value), MOST_SHOWN)
+def _text(value: object, most: int = MOST_LINE) -> str:
+    return clipped(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value), most)
 
 
 def compared_files(folder: PathLike) -> dict[str, Path]:
@@ -133,7 +134,7 @@ class RunKind:
             identities = dict(found.get("identities", {}))
         check_agents(place, identities, asked.get("identities", {}))
         free = (*_FREE, *self.free, *self.grows)
-        fixed = [name for name in {**before, **now} if not _is_among(name, free)]
+        fixed = [name for name in {**before, **now} if not f"{name}.".startswith(tuple(f"{part}." for part in free))]
         was, wanted = ({name: settings.get(name) for name in fixed} for settings in (before, now))
         if names := differing(was, wanted):
             raise RunError(f"{place} holds another {self.name}. {differences(was, wanted)}; {START_OVER}", names)
@@ -166,17 +167,9 @@ def _flat(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, list(value) if isinstance(value, tuple) else value
 
 
-def _is_among(name: str, names: Sequence[str]) -> bool:
-    return any(name == known or name.startswith(f"{known}.") for known in names)
-
-
 def _includes(now: Any, before: Any) -> bool:
     """Return True if a number is no less, and a list has all entries that it had."""
     return {*before} <= {*now} if isinstance(before, list) else int(before) <= int(now)
-
-
-def _text(value: Any) -> str:
-    return clipped(", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 class RunFolder:

@@ -26,7 +26,7 @@ from cellgames.agents.play_loop import parse_move
 from cellgames.arena.analyse import move_review, search_analysis
 from cellgames.arena.analyse.move_review import MARKS, best_lines, review, seat_chance
 from cellgames.arena.analyse.search_analysis import Analysis, LineMove, MoveReport, analyse, to_data
-from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.replays import start, states_of_moves
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State

@@ -229,7 +229,7 @@ def _checked_game(record: Record) -> Game:
 
 def _match_data(record: Record) -> dict[str, Any]:
     from cellgames.agents.play_loop import move_in_words
-    from cellgames.arena.records.checksums import plain
+    from cellgames.arena.records.record_lines import plain
     from cellgames.arena.records.replays import replay
 
     game, states = _checked_game(record), replay(record)

@@ -26,8 +26,7 @@ from torch import Tensor
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import Played, move_in_words, moves, parse_move
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result, forfeit_of
+from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result, forfeit_of, plain
 from cellgames.arena.records.replays import check_unfinished, result, start
 from cellgames.envs.core import Game, State
 from cellgames.plugins.levels import levels
@@ -216,22 +215,19 @@ class Session:
         before, self._request.seat = self._asking, seat
         try:
             if self._came != {*self.people}:
-                self._come(seat)
+                with self._lock:
+                    self._came.add(seat)
+                    if not self._thinking:
+                        self._start_clock()
             yield
         finally:
             self._request.seat = before
-
-    def _come(self, seat: int) -> None:
-        with self._lock:
-            self._came.add(seat)
-            if not self._thinking:
-                self._start_clock()
 
     @property
     def _asking(self) -> int | None:
         return getattr(self._request, "seat", None)
 
-    def move(self, choices: Sequence[int], turn: int, epoch: int = -1, seat: int | None = None) -> None:
+    def move(self, choices: Sequence[int], turn: int | None, epoch: int = -1, seat: int | None = None) -> None:
         """Play the action of the person who is to act, and let agents go on.
 
         Where the action takes long, as one that ends a round of Life does, it goes on on the agents' thread. Where all
@@ -240,7 +236,7 @@ class Session:
         Args:
             choices: A number for each component of an action.
             turn: Number of turns that the person has seen; another number belongs to a move that came twice or too
-                late. This and `epoch` are the same in all requests.
+                late, None to any. This and `epoch` are the same in all requests.
             epoch: The epoch that the person has seen, -1 for any; another one belongs to a line of play that was taken
                 back.
             seat: The person's; None for whoever is to act.
@@ -263,7 +259,7 @@ class Session:
             played = self._think(chosen)
         played.wait(_OWN_S)
 
-    def sit(self, seat: int, turn: int, epoch: int = -1) -> None:
+    def sit(self, seat: int | None, turn: int | None, epoch: int = -1) -> None:
         """Show the game to the person of a seat, whose turn it is and who has the screen now."""
         with self._lock:
             self._check_seen("a request", turn, epoch)
@@ -282,12 +278,12 @@ class Session:
             if self.turn < until and not self._thinking and not self.done and not self._closed:
                 self._think(None)
 
-    def resign(self, seat: int, epoch: int = -1) -> None:
+    def resign(self, seat: int | None, epoch: int = -1) -> None:
         """Let the person of a seat, of two, lose the game; also while agents think."""
         with self._lock:
             if self.done:
                 raise RefusedError("the game is over")
-            if seat not in self.people:
+            if seat is None or seat not in self.people:
                 raise RefusedError("agents play this seat")
             if (count := len(self.names)) != 2:
                 raise RefusedError(f"expected a game of two players, got one of {count}: the others would go on")
@@ -304,7 +300,7 @@ class Session:
         with self._lock:
             if why := self._no_undo():
                 raise RefusedError(why)
-            self._check_seen("an undo", self.turn if turn is None else turn, epoch)
+            self._check_seen("an undo", turn, epoch)
             last = self._own_turns()[-1]
             self._states = {turn: state for turn, state in self._states.items() if turn <= last}
             del self._events[last:]
@@ -314,7 +310,7 @@ class Session:
             self._changed()
             self._begin()
 
-    def hint(self, turn: int, epoch: int = -1) -> Hint:
+    def hint(self, turn: int | None, epoch: int = -1) -> Hint:
         """Return a move that an agent suggests to the person who is to act; arguments as for `move`."""
         with self._lock:
             seat, state = self._mover("a hint", turn, epoch), self.state
@@ -323,7 +319,7 @@ class Session:
         except OutOfTimeError:
             raise RefusedError("a hint would take too long in this position") from None
 
-    def trial(self, choices: Sequence[int] | None, turn: int, epoch: int = -1) -> dict[str, Any]:
+    def trial(self, choices: Sequence[int] | None, turn: int | None, epoch: int = -1) -> dict[str, Any]:
         """Return a film of what would happen if nobody placed anything more (see `frames.trial_data`).
 
         Args:
@@ -570,7 +566,7 @@ class Session:
             since = time.perf_counter() - max(0.0, time.time() - saved["running"][1])
             self._clocks.running = (*running[:2], since)
 
-    def _mover(self, request: str, turn: int, epoch: int, seat: int | None = None) -> int:
+    def _mover(self, request: str, turn: int | None, epoch: int, seat: int | None = None) -> int:
         """Return the seat of the person who is to act and sees the present position; refuse other requests."""
         if self.done:
             raise RefusedError("the game is over")
@@ -580,11 +576,11 @@ class Session:
         self._check_seen(request, turn, epoch)
         return mover
 
-    def _check_seen(self, request: str, turn: int, epoch: int) -> None:
+    def _check_seen(self, request: str, turn: int | None, epoch: int) -> None:
         """Refuse a request that belongs to another position than the present one."""
         if epoch not in (-1, self._epoch):
             raise RefusedError(f"moves were taken back before {request} came; reload the game")
-        if turn != self.turn:
+        if turn not in (None, self.turn):
             raise RefusedError(f"expected {request} of turn {self.turn}, got one of turn {turn}; reload the game")
 
     def _checked(self, choices: Sequence[int], seat: int) -> Tensor:

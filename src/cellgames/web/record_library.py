@@ -18,8 +18,16 @@ from typing import Any
 
 from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.agents.time_control import OUT_OF_TIME
-from cellgames.arena.records.checksums import Checksum, RecordError, changed_file, has_changed, settings_of
-from cellgames.arena.records.record_lines import RECORDS, RESIGNED, Record
+from cellgames.arena.records.record_lines import (
+    RECORDS,
+    RESIGNED,
+    Checksum,
+    Record,
+    RecordError,
+    changed_file,
+    has_changed,
+    settings_of,
+)
 from cellgames.arena.season.cup import CupRecord, recognises
 from cellgames.arena.season.games import Fixture
 from cellgames.arena.season.season import SETTINGS

@@ -12,8 +12,7 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from cellgames.arena.records.checksums import has_changed, sign
-from cellgames.arena.records.record_lines import to_line
+from cellgames.arena.records.record_lines import has_changed, sign, to_line
 from cellgames.utils.files import write_atomic
 
 from .live_game import RefusedError, Session

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store import Store, canonical
 from cellgames.envs import registry

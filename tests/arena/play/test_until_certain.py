@@ -22,8 +22,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.arena import RoundRobin, RoundRobinOptions, rate, round_robin
 from cellgames.arena.play import match
 from cellgames.arena.play.tournament import Batch
-from cellgames.arena.records.checksums import plain
-from cellgames.arena.records.record_lines import Pairing, Record, Result
+from cellgames.arena.records.record_lines import Pairing, Record, Result, plain
 from cellgames.arena.report.run_report import order_text
 from cellgames.arena.stats.comparisons import Outcome, PairResult, comparisons
 from cellgames.arena.stats.order import Evidence, adjacencies

@@ -383,7 +383,7 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
 
 def _fits(arguments: argparse.Namespace, games: Games) -> bool:
     """Return True if the command line asks for this kind of game."""
-    from cellgames.arena.records.checksums import plain
+    from cellgames.arena.records.record_lines import plain
     from cellgames.arena.records.store import Setting
     from cellgames.arena.report.leaderboard import matching
 

@@ -68,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> int:
     """Play, show the table, write the files."""
     from cellgames.agents.loading import load
     from cellgames.arena.play import evaluation
-    from cellgames.arena.records.checksums import plain
+    from cellgames.arena.records.record_lines import plain
     from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes, thinking_notes
     from cellgames.arena.stats.tables import forfeits, thinking
     from cellgames.utils.report.model import escape
@@ -126,8 +126,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _write(out: Path, title: str, parts: Sequence[Part], data: dict[str, Any], games: Sequence[Record]) -> None:
     """Write the files, each whole or not at all."""
-    from cellgames.arena.records.checksums import finish
-    from cellgames.arena.records.record_lines import RECORDS, to_lines
+    from cellgames.arena.records.record_lines import RECORDS, finish, to_lines
     from cellgames.utils.report.model import Report, write_report
 
     files = {RECORDS: to_lines(games)}

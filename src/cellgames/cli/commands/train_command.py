@@ -134,16 +134,12 @@ def arguments_given(arguments: argparse.Namespace) -> Arguments:
         expected = ", ".join(ALGORITHMS)
         raise UserError(f"the plugin of {game.id} names algorithm {shown(arguments.algo)}; expected one of {expected}")
     kind = ALGORITHMS[arguments.algo].arguments
-    given = {name: value for name, value in vars(arguments).items() if value is not None and name in _all_names()}
+    given = {name: value for name, value in vars(arguments).items() if value is not None and name in all_options()}
     known = [option.name for option in kind.options()]
     if foreign := [name for name in given if name not in known]:
         raise UserError(f"--{foreign[0].replace('_', '-')} is not an option of {arguments.algo}")
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return kind.fitted(game, **given)
-
-
-def _all_names() -> set[str]:
-    return {option.name for algorithm in ALGORITHMS.values() for option in algorithm.arguments.options()}
 
 
 def _folder_words(arguments: argparse.Namespace, asked: Arguments) -> list[str]:

@@ -168,14 +168,14 @@ def plain_table(table: Table, width: int | None = None) -> str:
         shown.append([cell.ljust(most) if place == left else cell.rjust(most) for cell in column])
     first, blocks = shown[: left + 1], [list(shown[: left + 1])]
     for cells in shown[left + 1 :]:
-        if width is not None and len(blocks[-1]) > len(first) and _width([*blocks[-1], cells]) > width:
+        if (
+            width is not None
+            and len(blocks[-1]) > len(first)
+            and sum(len(c[0]) + 2 for c in [*blocks[-1], cells]) > width + 2
+        ):
             blocks.append(list(first))
         blocks[-1].append(cells)
     return "\n\n".join("\n".join("  ".join(row).rstrip() for row in zip(*block, strict=True)) for block in blocks)
-
-
-def _width(columns: Sequence[Sequence[str]]) -> int:
-    return sum(len(column[0]) + 2 for column in columns) - 2
 
 
 def csv_text(table: Table) -> str:

@@ -13,7 +13,7 @@ from fastapi import HTTPException
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store import Store, StoreError
-from cellgames.arena.report.leaderboard import Leaderboard, leaderboards
+from cellgames.arena.report.leaderboard import leaderboards
 from cellgames.arena.season.cup import CupRecord
 from cellgames.plugins import additions, resolve
 from cellgames.web.catalog import check_parameters, games, offered
@@ -109,14 +109,13 @@ class AppState:
         with self._rating, Store(self.store, create=False) as store:
             key = (store.last, len(store))
             if self._leaderboards is None or self._leaderboards[0] != key:
-                self._leaderboards = key, [_finite(_shown(board)) for board in leaderboards(store)]
+                found = []
+                for board in leaderboards(store):
+                    shown = [column for column in board.columns if column.name and column.label]  # that people see
+                    columns = [{name: getattr(c, name) for name in ("name", "label", "shown")} for c in shown]
+                    found.append(_finite({**board.to_data(), "columns": columns}))
+                self._leaderboards = key, found
             return self._leaderboards[1]
-
-
-def _shown(board: Leaderboard) -> dict[str, Any]:
-    """Return the numbers of a leaderboard, and heading and format of the columns that people see."""
-    columns = [{"name": c.name, "label": c.label, "shown": c.shown} for c in board.columns if c.name and c.label]
-    return {**board.to_data(), "columns": columns}
 
 
 def _finite(data: Any) -> Any:

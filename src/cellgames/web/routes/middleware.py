@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import h11
 import uvicorn
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
@@ -70,26 +71,17 @@ class Guard:
         if (refusal := self._refusal(scope["method"], Headers(scope=scope))) is not None:
             await refuse(*refusal)
             return
-        if scope["method"] in ("GET", "HEAD"):
-            await self._app(scope, receive, guarded_send)
-            return
-        body = b""
-        while True:  # the body can be longer than its content-length says
+        size = 0
+
+        async def limited_receive() -> Message:
+            nonlocal size
             message = await receive()
-            if message["type"] != "http.request":
-                return
-            body += message.get("body", b"")
-            if len(body) > MOST_BODY:
-                await refuse(413, _too_large(f"more than {MOST_BODY}"))
-                return
-            if not message.get("more_body", False):
-                break
-        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+            size += len(message.get("body", b""))
+            if size > MOST_BODY:  # the body can be longer than its content-length says
+                raise HTTPException(413, _too_large(f"more than {MOST_BODY}"))
+            return message
 
-        async def replay() -> Message:
-            return whole.pop() if whole else await receive()
-
-        await self._app(scope, replay, guarded_send)
+        await self._app(scope, limited_receive, guarded_send)
 
     def _refusal(self, method: str, headers: Headers) -> tuple[int, str] | None:
         """Return status and reason of a refusal; None if the request may pass."""

@@ -13,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.store import Store
 from cellgames.envs.core import Game
 from cellgames.plugins.levels import levels
@@ -25,21 +25,7 @@ from cellgames.web.live_game import Session
 from cellgames.web.sessions import Sessions, specs_of
 
 from .app_state import AppState
-from .schemas import (
-    Goal,
-    GuideStart,
-    Move,
-    NewGame,
-    Nothing,
-    Parameters,
-    Resignation,
-    Seat,
-    Seen,
-    Trial,
-    Undo,
-    download,
-    json_object,
-)
+from .schemas import Act, GuideStart, NewGame, Parameters, download, json_object
 
 _QUICK_S = 0.1  # a move's answer waits so long for agents, so that quick ones answer in it
 _LONG_S = 20.0  # an answer waits so long for something new to show
@@ -189,37 +175,37 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return {"view": await asyncio.to_thread(session.view, epoch, since)}
 
     @router.post("/api/play/{id}/move")
-    async def make_move(id: str, move: Move) -> dict[str, Any]:
+    async def make_move(id: str, move: Act) -> dict[str, Any]:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
         session = await live(id)
         end = time.monotonic() + _QUICK_S
-        await asyncio.to_thread(session.move, move.action, move.turn, move.epoch, move.seat)
+        await asyncio.to_thread(session.move, move.action or (), move.turn, move.epoch, move.seat)
         await settled(session, end - time.monotonic())
         return {"view": await asyncio.to_thread(session.view, move.epoch, move.since)}
 
     @router.post("/api/play/{id}/trial")
-    def try_out(id: str, trial: Trial) -> dict[str, Any]:
+    def try_out(id: str, trial: Act) -> dict[str, Any]:
         """Return a film of Life from this position if nobody placed anything more; the game stays as it is."""
         session = sessions.get(id)
         with state.turn():
             return {"film": session.trial(trial.action, trial.turn, trial.epoch)}
 
     @router.post("/api/play/{id}/hint")
-    def suggest(id: str, seen: Seen) -> dict[str, Any]:
+    def suggest(id: str, seen: Act) -> dict[str, Any]:
         """Return a move that an agent suggests: `words`, and its number `action` unless it has several parts."""
         session = sessions.get(id)
         with state.turn():
             return session.hint(seen.turn, seen.epoch)._asdict()
 
     @router.post("/api/play/{id}/sit")
-    async def sit(id: str, who: Seat) -> dict[str, Any]:
+    async def sit(id: str, who: Act) -> dict[str, Any]:
         """Show the game to the next of several people at one screen; until then it is hidden."""
         session = await live(id)
         await asyncio.to_thread(session.sit, who.seat, who.turn, who.epoch)
         return await asyncio.to_thread(snapshot, session, True)
 
     @router.post("/api/play/{id}/go")
-    async def go(id: str, goal: Goal) -> dict[str, Any]:
+    async def go(id: str, goal: Act) -> dict[str, Any]:
         """Let agents that play all seats go on; answered as a move is."""
         session = await live(id)
         await asyncio.to_thread(session.go, goal.until)
@@ -227,14 +213,14 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return {"view": await asyncio.to_thread(session.view, goal.epoch, goal.since)}
 
     @router.post("/api/play/{id}/resign")
-    async def resign(id: str, who: Resignation) -> dict[str, Any]:
+    async def resign(id: str, who: Act) -> dict[str, Any]:
         """Give the game up; only in games of two players."""
         session = await live(id)
         await asyncio.to_thread(session.resign, who.seat, who.epoch)
         return await asyncio.to_thread(snapshot, session)
 
     @router.post("/api/play/{id}/undo")
-    async def undo(id: str, seen: Undo) -> dict[str, Any]:
+    async def undo(id: str, seen: Act) -> dict[str, Any]:
         """Take back the person's last move and the answers to it; only in games in turns."""
         session = await live(id)
         await asyncio.to_thread(session.undo, seen.turn, seen.epoch)
@@ -263,7 +249,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return state.answer("replay", sessions.get(id).record())
 
     @router.post("/api/play/{id}/store")
-    def keep_game(id: str, nothing: Nothing) -> dict[str, Any]:
+    def keep_game(id: str, nothing: Act) -> dict[str, Any]:
         """Add the finished game to the store, unless moves were taken back in it."""
         from cellgames.agents.loading import identities
 

@@ -58,61 +58,23 @@ class GuideStart(Body):
     )
 
 
-class Epoch(Body):
-    """A request about the line of play that the page has seen."""
+class Act(Body):
+    """A request about a live game: the position that the page has seen, and what a person asks for there."""
 
+    turn: int | None = Field(
+        default=None,
+        ge=0,
+        description="Turns played, as the page has seen; others are refused, null is not checked.",
+    )
     epoch: int = Field(
         default=-1, ge=-1, description="The epoch that the page has seen; another one is refused, -1 is not checked."
     )
-
-
-class Seen(Epoch):
-    """A request about the position that the page has seen."""
-
-    turn: int = Field(ge=0, description="Turns played, as the page has seen it; another number is refused.")
-
-
-class Move(Seen):
-    """An action: a number for each of its components."""
-
-    action: list[_Choice] = Field(min_length=1, max_length=16)
-    since: int = Field(default=0, ge=0)
-    seat: int | None = Field(default=None, ge=0, lt=256, description="Whose action it is; null is not checked.")
-
-
-class Seat(Seen):
-    """A person at the screen."""
-
-    seat: int = Field(ge=0, lt=256)
-
-
-class Resignation(Epoch):
-    """The request of a player to give the game up."""
-
-    seat: int = Field(ge=0, lt=256)
-
-
-class Goal(Epoch):
-    """The request that agents who play all seats go on to a turn."""
-
-    until: _Choice = Field(description="Number of turns played; fewer than before stop them there.")
-    since: int = Field(default=0, ge=0)
-
-
-class Trial(Seen):
-    """The request for a trial run: with an action placed first, or null for the board as it is."""
-
-    action: list[_Choice] | None = Field(default=None, min_length=1, max_length=16)
-
-
-class Undo(Epoch):
-    """The position from which a move is taken back."""
-
-    turn: int | None = Field(default=None, ge=0, description="As in a move; null is not checked.")
-
-
-class Nothing(Body):
-    """An empty object."""
+    seat: int | None = Field(default=None, ge=0, lt=256, description="Whose request it is.")
+    action: list[_Choice] | None = Field(
+        default=None, min_length=1, max_length=16, description="A number for each component; in trials null for none."
+    )
+    until: _Choice = Field(default=0, description="Turns to which agents go; fewer than before stop them there.")
+    since: int = Field(default=0, ge=0, description="Events that the page has shown.")
 
 
 class Line(Body):

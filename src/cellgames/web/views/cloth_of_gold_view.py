@@ -102,7 +102,8 @@ class ClothView(View):
         last: list[int] = []
         if before is not None and not round_ends(before, state):
             last = changed(self.game.board(before)[0], self.game.board(state)[0])
-        fields = {"status": _status(self.game, state), "last": last, "results": results(self.game, state)}
+        status = _verdict(self.game, state) if done else drawn.whose_turn(self.game, state, player_names(self.game))
+        fields = {"status": status, "last": last, "results": results(self.game, state)}
         scored = done or int(state.round[0]) > 1 - self.game.initial_placement
         lead: list[int | None] = state.scores[0].int().tolist() if scored else [None, None]
         return self._framed(world, None if done else world.placed(), lead, fields)
@@ -258,12 +259,6 @@ class WildClothView(ClothView):
 
 def _neutrals(game: ClothOfGold) -> bool:
     return game.neutral_births or game.neutral_density > 0
-
-
-def _status(game: ClothOfGold, state: ClothState) -> str:
-    if bool(state.done[0]):
-        return _verdict(game, state)
-    return drawn.whose_turn(game, state, player_names(game))
 
 
 def _verdict(game: ClothOfGold, state: ClothState) -> str:

@@ -281,18 +281,13 @@ def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: An
         "tokens": state.tokens[0].tolist() if counted else [None] * game.players,
     }
     if viewer is not None:
-        votes = _votes(state, viewer)
+        votes = bool(rules.voters(state.tied, state.tokens)[0, viewer])  # who votes sees everybody's points
         for name in _SECRET:
             shown = infos[name][viewer]
             if name != "points" or not votes:
                 infos[name] = [shown if seat == viewer else None for seat in range(game.players)]
     public = {"earned": state.public[0].tolist(), "tiles": [int((board == number).sum()) for number in range(8)]}
     return infos | public
-
-
-def _votes(state: GridState, seat: int) -> bool:
-    """Return True if a seat has a vote now, and so sees everybody's points."""
-    return bool(rules.voters(state.tied, state.tokens)[0, seat])
 
 
 def _text(game: GridAdaptation, state: GridState, board: Any, marks: Any, known: bool) -> list[list[Any]]:
