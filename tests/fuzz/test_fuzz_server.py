@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +22,20 @@ from cellgames.arena.records.record_lines import append
 from cellgames.arena.records.store import Store
 from cellgames.web.routes.server import create_app
 
-schemathesis = pytest.importorskip("schemathesis", reason="needs Schemathesis: pip install schemathesis")
 httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
+pytestmark = pytest.mark.skipif(
+    find_spec("schemathesis") is None, reason="needs Schemathesis: pip install schemathesis"
+)
 
-SCHEMA = schemathesis.openapi.from_dict(create_app().openapi())
-OPERATIONS = {f"{found.ok().method} {found.ok().path}": found.ok() for found in SCHEMA.get_all_operations()}
-MODES = list(schemathesis.GenerationMode)
 RECORD = recorded("torus-small-v0", size=2).to_json()
 WISH = {"game": "torus-small-v0", "parameters": {"size": 3}, "seat": "black", "seed": 5}
+
+
+@cache
+def operations() -> dict[str, Any]:
+    """Return the operations of the server by method and path, by Schemathesis, whose import takes seconds."""
+    schema = import_module("schemathesis").openapi.from_dict(create_app().openapi())
+    return {f"{found.ok().method} {found.ok().path}": found.ok() for found in schema.get_all_operations()}
 
 
 @dataclasses.dataclass
@@ -102,16 +111,17 @@ SENSIBLE: dict[str, list[Any]] = {
 
 @fuzz(
     Inputs(short=50, share=5),
-    operation=st.sampled_from(list(OPERATIONS)),
-    mode=st.sampled_from(MODES),
+    operation=st.deferred(lambda: st.sampled_from(list(operations()))),
+    mode=st.integers(0, 1),
     sensible=st.lists(st.tuples(st.sampled_from(list(SENSIBLE)), st.integers(0, 5)), max_size=4),
     record=st.none() | changes(),
     data=st.data(),
 )
 def test_requests_by_the_schema(
-    site: Site, operation: str, mode: Any, sensible: list[tuple[str, int]], record: Any, data: Any
+    site: Site, operation: str, mode: int, sensible: list[tuple[str, int]], record: Any, data: Any
 ) -> None:
-    case = data.draw(OPERATIONS[operation].as_strategy(generation_mode=mode))
+    modes = list(import_module("schemathesis").GenerationMode)
+    case = data.draw(operations()[operation].as_strategy(generation_mode=modes[mode]))
     for name, number in sensible:
         value = SENSIBLE[name][number % len(SENSIBLE[name])]
         if isinstance(case.body, dict) and name in case.body:
@@ -196,5 +206,5 @@ def test_bytes_of_requests(site: Site, target: str, made: tuple[Edit, ...]) -> N
 
 
 def test_the_schema_names_every_route() -> None:
-    assert {operation.split()[1] for operation in OPERATIONS} == set(create_app(Path()).openapi()["paths"])
-    assert len(OPERATIONS) > 15
+    assert {operation.split()[1] for operation in operations()} == set(create_app(Path()).openapi()["paths"])
+    assert len(operations()) > 15

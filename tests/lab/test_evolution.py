@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,17 +14,17 @@ from arena_runs import InLine
 from paths import CUP_DATA
 from refusals import refused
 
+from cellgames import lab
 from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.torus.game import Torus
-from cellgames.lab import EvolveOptions, evolve
+from cellgames.lab import EvolveOptions
 from cellgames.lab.evolution import design_space
 from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces, read_starts
 from cellgames.lab.evolution.design_space import Ints
-from cellgames.lab.evolution.family import FamilyRun
 from cellgames.runs.run_folder import RunError, different_files
 
-pytest.importorskip("ribs")
+pytestmark = pytest.mark.skipif(find_spec("ribs") is None, reason="needs pyribs, which takes seconds to import")
 
 GAME = ToroidalCup(rows=12, cols=32, pattern="randys", shapes=2, max_generations=150)
 TINY = EvolveOptions(
@@ -34,13 +35,13 @@ TINY = EvolveOptions(
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("evolution") / "whole"
-    evolve(GAME, TINY, out)
+    lab.evolve(GAME, TINY, out)
     return out
 
 
 def test_workers_change_no_byte(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(design_space, "_TOGETHER", 64)
-    evolve(GAME, TINY, tmp_path, workers=(workers := InLine()))
+    lab.evolve(GAME, TINY, tmp_path, workers=(workers := InLine()))
     assert workers.given > 6
     assert different_files(whole, tmp_path) == []
 
@@ -81,6 +82,8 @@ def test_families_are_the_patterns_and_their_numbers_of_shapes() -> None:
     names = [space.name for space in cup_spaces(ToroidalCup())]
     assert names[:3] == ["crabdonuts", "randys", "donutmethuselahs-4"]
     assert len(names) == len(set(names)) == 15
+    from cellgames.lab.evolution.family import FamilyRun
+
     space = next(space for space in cup_spaces(ToroidalCup()) if space.name == "donutmethuselahs-6")
     family = FamilyRun(space, dataclasses.replace(TINY, iterations=15), {})
     assert (space.sharing, family.iterations) == (5, 3)
@@ -105,6 +108,8 @@ def test_published_starts_are_opponents() -> None:
 
 
 def test_evolution_beats_random_designs() -> None:
+    from cellgames.lab.evolution.family import FamilyRun
+
     (space,) = cup_spaces(GAME)
     options = dataclasses.replace(TINY, rounds=1, iterations=6, matches=24, screen=16)
     family = FamilyRun(space, options, {"random": space.pool("random", 64, 1)})
@@ -135,11 +140,11 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, object], refu
 
 def test_other_games_measures_and_agents_are_refused(tmp_path: Path) -> None:
     with refused("game", "torus-v0"):
-        evolve(Torus(3), TINY, tmp_path / "run")
+        lab.evolve(Torus(3), TINY, tmp_path / "run")
     with refused("measures", "'speeed'"):
-        evolve(GAME, dataclasses.replace(TINY, measures=("speeed", "seam")), tmp_path / "run")
+        lab.evolve(GAME, dataclasses.replace(TINY, measures=("speeed", "seam")), tmp_path / "run")
     with refused("agent", "'gredy'"):
-        evolve(GAME, dataclasses.replace(TINY, agents=("gredy",)), tmp_path / "run")
+        lab.evolve(GAME, dataclasses.replace(TINY, agents=("gredy",)), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -150,7 +155,7 @@ def test_damaged_opponents_are_refused_by_the_name_of_their_file(whole: Path, tm
     path = sorted((folder / "opponents").iterdir())[0]
     path.write_bytes(content)
     with pytest.raises(RunError, match=path.name):
-        evolve(GAME, TINY, folder)
+        lab.evolve(GAME, TINY, folder)
 
 
 def test_the_command_writes_a_champion_that_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

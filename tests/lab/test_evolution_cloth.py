@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +11,17 @@ import pytest
 import torch
 
 import cellgames
+from cellgames import lab
 from cellgames.agents import load, play
 from cellgames.agents.cloth_of_gold.first_turns import CHAMPIONS, ClothChampion, read_openings
 from cellgames.agents.networks.agent_files import to_text
 from cellgames.cli.main import main
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import seeds
-from cellgames.lab import EvolveOptions, evolve
+from cellgames.lab import EvolveOptions
 from cellgames.lab.evolution.cloth_space import ClothSpace
 
-pytest.importorskip("ribs")
+pytestmark = pytest.mark.skipif(find_spec("ribs") is None, reason="needs pyribs, which takes seconds to import")
 
 GAME = ClothOfGold(height=20, width=20, generations=12, max_rounds=4)
 TINY = EvolveOptions(rounds=2, iterations=1, batch=8, screen=4, matches=4, agents=("random",), pool=4, cells=3, games=4)
@@ -29,7 +31,7 @@ DESIGN = {"turn": "r9c9 r9c10 r10c9 r10c10 / r14c9 r14c10 r14c11", "weight": 1}
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("evolution") / "whole"
-    evolve(GAME, TINY, out)
+    lab.evolve(GAME, TINY, out)
     return out
 
 
@@ -76,7 +78,7 @@ def test_an_evaluation_is_the_game_itself(path: Path) -> None:
 
 def test_agents_that_do_not_decide_on_whole_turns_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="published starts are those of the Toroidal Cup"):
-        evolve(GAME, dataclasses.replace(TINY, starts=str(tmp_path)), tmp_path / "run")
+        lab.evolve(GAME, dataclasses.replace(TINY, starts=str(tmp_path)), tmp_path / "run")
     with pytest.raises(ValueError, match="decide on whole turns, such as greedy; one does not"):
         ClothSpace(GAME)._started("one", object())
     assert not (tmp_path / "run").exists()

@@ -8,11 +8,14 @@ import re
 import runpy
 import sys
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from examples import ppo as one_file
 from paths import ROOT
 from refusals import refused
 from torch import Tensor, nn
@@ -24,23 +27,24 @@ from cellgames.envs import Game, sample_actions
 from cellgames.training import PPOArguments
 from cellgames.training.selfplay.updates import estimate
 
-optuna = pytest.importorskip("optuna")
-pytest.importorskip("torchrl")
-numba = pytest.importorskip("numba")
+pytestmark = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("optuna", "torchrl", "tianshou")), reason="the extras of the examples"
+)
 
-_COMPILES = numba.config.DISABLE_JIT
-numba.config.DISABLE_JIT = True  # Tianshou's functions would take longer to compile than these tests
-try:
-    pytest.importorskip("tianshou")
-    from examples import ppo as one_file
-    from examples import sweep, tianshou_dqn, torchrl_ppo
-    from tensordict import TensorDict
-    from tianshou.data import Batch, VectorReplayBuffer
-    from torchrl.modules import ValueOperator
-    from torchrl.objectives.value import GAE
-finally:
-    numba.config.DISABLE_JIT = _COMPILES
 
+class Example:
+    """An example that is imported when a test first asks for a part of it, since its library takes seconds."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, part: str) -> Any:
+        with pytest.MonkeyPatch.context() as patch:  # compiling would take longer than these tests
+            patch.setattr("numba.config.DISABLE_JIT", True)
+            return getattr(import_module(f"examples.{self._name}"), part)
+
+
+sweep, tianshou_dqn, torchrl_ppo = map(Example, ("sweep", "tianshou_dqn", "torchrl_ppo"))
 EXAMPLES = ROOT / "examples"
 GAME = cellgames.make("torus-v0", size=2)  # 8 cells
 
@@ -86,7 +90,7 @@ def test_it_learns_to_beat_random(train: Train, steps: int) -> None:
 def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*words: str) -> None:
         monkeypatch.setattr(sys, "argv", [f"{name}.py", *words])
-        monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+        monkeypatch.setattr("numba.config.DISABLE_JIT", True)
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
 
     run("--game", "torus-v0", "--size", "2", "--total-steps", "200", "--games", "4", "--against", "random")
@@ -103,11 +107,11 @@ def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("train", [torchrl_ppo.train, tianshou_dqn.train])
+@pytest.mark.parametrize("example", [torchrl_ppo, tianshou_dqn], ids=["torchrl_ppo", "tianshou_dqn"])
 @pytest.mark.parametrize("id", ["toroidal-cup-small-v0", "cloth-of-gold-small-v0"])
-def test_games_that_it_would_get_wrong_are_refused(train: Callable[..., Any], id: str) -> None:
+def test_games_that_it_would_get_wrong_are_refused(example: Any, id: str) -> None:
     with pytest.raises(ValueError, match="zero-sum game for two, in turns"):
-        train(cellgames.make(id), 10)
+        example.train(cellgames.make(id), 10)
 
 
 SMALL = ("torus", "hex", "y", "cloth-of-gold", "grid-adaptation", "toroidal-cup")
@@ -167,7 +171,7 @@ def test_a_space_is_read_as_the_settings_are() -> None:
     space = dict(sweep.parse_values(text, PPOArguments) for text in (*SPACE, "sample=yes,no"))
     rate, layers, entropy, opponents, sample = space.values()
     assert (rate.low, rate.high, rate.log) == (1e-4, 0.1, True)
-    assert isinstance(layers, optuna.distributions.IntDistribution)
+    assert type(layers).__name__ == "IntDistribution"
     assert (layers.low, layers.high, layers.log) == (1, 2, False)
     assert entropy.choices == (0.0, 0.1)
     assert opponents.choices == ("self", "self=0.5,pool=0.5")
@@ -190,7 +194,9 @@ def test_trials_are_runs_of_training_that_the_study_scores_and_stops(tmp_path: P
     rungs = dict.fromkeys(("completed_rung_0", "completed_rung_1"), 2.0)
     better = {"value": 2.0, "intermediate_values": dict.fromkeys(scores, 2.0), "system_attrs": rungs}
     for _ in range(3):  # trials that no other can match
-        study.add_trial(optuna.create_trial(params=study.trials[0].params, distributions=space, **better))
+        study.add_trial(
+            import_module("optuna").create_trial(params=study.trials[0].params, distributions=space, **better)
+        )
     sweep.run_trial(tmp_path, base(), space, "random", 0)
     assert study.trials[-1].state.name == "PRUNED"
     wrong = dict([sweep.parse_values("start_from=nobody", PPOArguments)])
@@ -225,6 +231,10 @@ class Known(nn.Module):
 
 def test_advantages_of_a_game_of_three_moves() -> None:
     """The first player wins with the third move; each player's advantage is one of its own."""
+    from tensordict import TensorDict
+    from torchrl.modules import ValueOperator
+    from torchrl.objectives.value import GAE
+
     seen = torch.tensor([0.2, -0.1, 0.5])[None, :, None]  # what the players to act expect
     done = torch.tensor([False, False, True])[None, :, None]
     after = {
@@ -245,6 +255,8 @@ def test_advantages_of_a_game_of_three_moves() -> None:
 
 def test_two_steps_are_a_move_and_the_answer() -> None:
     """Black closes a ring with the third move: what each move is worth, and illegal actions never are."""
+    from tianshou.data import Batch, VectorReplayBuffer
+
     env = tianshou_dqn.make_env(GAME)
     algorithm = tianshou_dqn.make_algorithm(GAME, n_step=2)
     network = tianshou_dqn.policy_of(algorithm).model

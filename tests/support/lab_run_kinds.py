@@ -10,8 +10,9 @@ from run_kinds import without_pictures
 from run_suite import Case
 
 import cellgames
+from cellgames import lab
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.lab import ExploitOptions, LeagueOptions, evolve, exploit, exploiter_arguments, train_league
+from cellgames.lab import ExploitOptions, LeagueOptions, exploit, exploiter_arguments, train_league
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.training import PPOArguments
 
@@ -39,7 +40,7 @@ def exploiter(out: Path, *, resume: bool = True, seed: int = 0) -> object:
 
 
 def evolution(out: Path, *, resume: bool = True, **options: Any) -> object:
-    return evolve(CUP, dataclasses.replace(DESIGNS, **options), out, resume=resume)
+    return lab.evolve(CUP, dataclasses.replace(DESIGNS, **options), out, resume=resume)
 
 
 CASES = {

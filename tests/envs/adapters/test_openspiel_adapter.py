@@ -18,7 +18,7 @@ pytest.importorskip("pyspiel")
 
 import pyspiel
 from open_spiel.python import policy
-from open_spiel.python.algorithms import cfr, exploitability, generate_playthrough, minimax
+from open_spiel.python.algorithms import cfr, exploitability, minimax
 from open_spiel.python.observation import make_observation
 
 from cellgames.envs.adapters import openspiel
@@ -66,6 +66,8 @@ def test_playthroughs_name_the_games() -> None:
     wild = pyspiel.load_game("cellgames_cloth_of_gold_wild_small_v0(height=12,wildlife=1x0x2)")
     assert (wild.rules.height, wild.rules.wildlife) == (12, (1, 0, 2))
     actions = [0, 1, 2, 3]
+    from open_spiel.python.algorithms import generate_playthrough  # which takes a second
+
     played = [generate_playthrough.playthrough("cellgames_torus_v0(size=2)", actions, seed=1) for _ in range(2)]
     assert played[0] == played[1]
     assert "a1" in played[0]
