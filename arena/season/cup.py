@@ -285,12 +285,12 @@ def texts(record: CupRecord) -> tuple[str, str]:
     """Return the arrangement, and the end, for a terminal."""
     start: np.ndarray[Any, np.dtype[np.int8]] = boards([start_of(vars(record))], ROWS, COLS)[0].numpy()
     end = _end(record)
-    return drawn.text(drawn.moment(end, _title(record), 0, start)), drawn.text(end)
+    return drawn.moment(end, _title(record), 0, start).text(), end.text()
 
 
 def last(record: CupRecord) -> Picture:
     """Return the end of the game as a drawing."""
-    return drawn.draw(_end(record))
+    return _end(record).draw()
 
 
 def animate(

@@ -564,14 +564,10 @@ class ClothOfGold(Game[ClothState]):
         return position
 
     @override
-    def draw(self, state: ClothState) -> Picture:
-        return rendering.draw(rendering.view(self, state))
+    def view(self, state: ClothState, player: int | None = None) -> rendering.View:
+        return rendering.view(self, state)
 
     @override
     def frames(self, before: ClothState, after: ClothState) -> Iterator[Picture]:
         """Yield a placement as one picture, and the end of a round as some of its generations."""
         return rendering.frames(self, before, after)
-
-    @override
-    def text(self, state: ClothState) -> str:
-        return rendering.text(rendering.view(self, state))

@@ -1,7 +1,7 @@
 """Pictures and text of Cloth of Gold: units, killed and neutral cells, both territories, and the score.
 
-Nothing is told apart by hue alone. a's units are dark squares and b's light discs, a's territory has an unbroken
-edge and b's a dashed one, contested cells are darker, killed cells are crosses and neutral ones hollow diamonds.
+Nothing is told apart by hue alone. a's units are dark squares and b's light discs, a's territory is darker than b's and
+contested cells are darker still, killed cells are crosses and neutral ones hollow diamonds.
 
 Letters: `H, W` rows and columns of the world.
 """
@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from cellgames.envs.core.drawing import (
     INK,
+    BoardView,
     Circle,
     Picture,
-    Point,
     Polygon,
     Polyline,
     Rectangle,
@@ -54,13 +55,17 @@ DEAD, STONE, RING = "#1d1a16", "#5f5f5f", "#c2185b"
 """Colours of killed cells, of neutral ones, and of the ring on the last move."""
 
 _A, _B, _NEUTRAL, _KILLED = 1, 2, 3, 4
-_EDGE_WIDTH = 2.0  # units of the picture
 
 _SIDE = 720  # units of a world's longer side, about
 _SMALLEST, _LARGEST = 4, 46  # units of a cell
 _ROOMY, _GRID = 6, 15  # units of a cell from which cells are drawn apart, and a grid between them
 _FRAMES = 42  # of a round in an animation
 _RESULTS = {WIN: "wins", LOSS: "loses"}
+
+
+_SIGNS = ".-|+ABoxab"  # nobody's, a's, b's, both's; units, neutral, killed; units placed in this turn
+_WEIGHTS = (1, 1, 1, 1, 1e6, 1e6, 1e3, 1e3, 1e9, 1e9)  # in a block, units count before anything else
+_KEY = "units A B (a b placed this turn), o neutral, x killed; territory - of A, | of B, + of both"
 
 
 class Layer:
@@ -95,7 +100,7 @@ class Layer:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class View(BoardView):
     """One moment of a game.
 
     Attributes:
@@ -133,13 +138,21 @@ class View:
         counts = [*(f"{word} {mask.sum()}" for word, mask in kinds.items()), f"placed {placed}"]
         return [*lines, ", ".join(counts), *self.layer.lines()]
 
+    @override
+    def draw(self) -> Picture:
+        height, width = self.cells.shape
+        size = min(_LARGEST, max(_SMALLEST, _SIDE // max(height, width)))
+        world = Picture(width, height, WORLD, tuple(_draw_world(self, size)))
+        return framed(world, size, self.title, self.lines(), UNITS)
 
-def draw(view: View) -> Picture:
-    """Return one moment as a drawing; all moments of a game have the same size."""
-    height, width = view.cells.shape
-    size = min(_LARGEST, max(_SMALLEST, _SIDE // max(height, width)))
-    world = Picture(width, height, WORLD, tuple(_draw_world(view, size)))
-    return framed(world, size, view.title, view.lines(), UNITS)
+    @override
+    def text(self) -> str:
+        codes = np.where(self.cells > 0, self.cells + 3, self.territory[0] + 2 * self.territory[1])
+        if self.placed is not None:
+            codes = np.where(self.placed & ((codes == 4) | (codes == 5)), codes + 4, codes)
+        a, b, *lines = self.lines()
+        rows = sign_rows(codes, _SIGNS, _WEIGHTS)
+        return "\n".join([self.title, f"A {a}", f"B {b}", *lines, _KEY, *rows, *self.layer.text(codes.shape)])
 
 
 # ---------------------------------------------------------------- the world, in units of one cell
@@ -156,7 +169,7 @@ def _draw_world(view: View, size: float) -> Iterator[Shape]:
     yield from view.layer.draw_below(size, over=True)
     if size >= _GRID:
         yield from grid_lines(cells.shape[0], cells.shape[1], 1 / size)
-    yield from _draw_edges(territory, size)
+    yield from _draw_edges(territory, 2 / size)
     yield from _draw_cells(cells, size)
     yield from view.layer.draw_above(size)
     if view.placed is not None:
@@ -174,18 +187,13 @@ def runs(mask: Mask) -> Iterator[tuple[int, int, int]]:
     yield from zip(rows.tolist(), starts.tolist(), (ends - starts).tolist(), strict=True)
 
 
-def _draw_edges(territory: Mask, size: float) -> Iterator[Shape]:
-    """Yield the edges of territories, between cells: a's unbroken, b's in dashes, a whole number of them a cell."""
-    piece, thick = 0.5 / max(1, round(size / 10)), _EDGE_WIDTH / size
-    ends: tuple[Point, Point]
-    for mask, colour, dash in zip(territory, EDGE, (None, (piece, piece)), strict=True):
-        short = 0.0 if dash is None else piece / 2
+def _draw_edges(territory: Mask, width: float) -> Iterator[Shape]:
+    """Yield the edges of territories, between cells."""
+    for mask, colour in zip(territory, EDGE, strict=True):
         for row, col, length in runs(mask[1:] != mask[:-1]):
-            ends = (col + short, row + 1), (col + length - short, row + 1)
-            yield Polyline(ends, colour, thick, dash=dash)
+            yield Polyline(((col, row + 1), (col + length, row + 1)), colour, width)
         for col, row, length in runs((mask[:, 1:] != mask[:, :-1]).T):
-            ends = (col + 1, row + short), (col + 1, row + length - short)
-            yield Polyline(ends, colour, thick, dash=dash)
+            yield Polyline(((col + 1, row), (col + 1, row + length)), colour, width)
 
 
 _DIAMOND = ((0.5, 0.06), (0.94, 0.5), (0.5, 0.94), (0.06, 0.5))
@@ -204,24 +212,6 @@ def _draw_cells(cells: Cells, size: float) -> Iterator[Shape]:
         yield Polygon(tuple((col + x, row + y) for x, y in _DIAMOND), WORLD, STONE, 0.16)
 
 
-# ---------------------------------------------------------------- as text
-
-_SIGNS = ".-|+ABoxab"  # nobody's, a's, b's, both's; units, neutral, killed; units placed in this turn
-_WEIGHTS = (1, 1, 1, 1, 1e6, 1e6, 1e3, 1e3, 1e9, 1e9)  # in a block, units count before anything else
-_KEY = "units A B (a b placed this turn), o neutral, x killed; territory - of A, | of B, + of both"
-
-
-def text(view: View) -> str:
-    """Return one moment for a terminal, by `sign_rows`."""
-    cells, territory, placed = view.cells, view.territory, view.placed
-    codes = np.where(cells > 0, cells + 3, territory[0] + 2 * territory[1])  # places in `_SIGNS`
-    if placed is not None:
-        codes = np.where(placed & ((codes == 4) | (codes == 5)), codes + 4, codes)
-    a, b, *lines = view.lines()
-    rows = sign_rows(codes, _SIGNS, _WEIGHTS)
-    return "\n".join([view.title, f"A {a}", f"B {b}", *lines, _KEY, *rows, *view.layer.text(cells.shape)])
-
-
 # ---------------------------------------------------------------- moments of a game
 
 
@@ -231,7 +221,7 @@ def frames(game: ClothOfGold, before: ClothState, after: ClothState) -> Iterator
     last = view(game, after)
     if round_ends(before, after):
         yield from _generations(game, before, last)
-    yield draw(replace(last, last=_changed(game, before, after)))
+    yield replace(last, last=_changed(game, before, after)).draw()
 
 
 def round_ends(before: ClothState, after: ClothState) -> bool:
@@ -254,7 +244,7 @@ def _generations(game: ClothOfGold, before: ClothState, last: View) -> Iterator[
                 scores=before.scores[0].int().tolist(),
                 layer=game.layer(world),
             )
-            yield draw(now)
+            yield now.draw()
         world.generation()
 
 

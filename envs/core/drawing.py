@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from cellgames.utils.errors import InputError
 
 __all__ = [
     "Bitmap",
+    "BoardView",
     "Circle",
     "Inset",
     "Notes",
@@ -95,13 +97,12 @@ class Circle:
 
 @dataclass(frozen=True, slots=True)
 class Polyline:
-    """A line through two or more points, round at its bends; `dash` = (drawn, left out) makes it dashed."""
+    """A line through two or more points, round at its bends."""
 
     points: tuple[Point, ...]
     stroke: str
     stroke_width: float = 1.0
     opacity: float = 1.0
-    dash: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,18 @@ class Picture:
 
     def _repr_html_(self) -> str:
         return to_svg(self)
+
+
+class BoardView(ABC):
+    """A position as pictures and texts show it."""
+
+    @abstractmethod
+    def draw(self) -> Picture:
+        """Return the picture; all moments of a game have the same size."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """Return the text for a terminal."""
 
 
 def mix(first: str, second: str, share: float) -> str:
@@ -351,9 +364,7 @@ def _svg_shape(shape: Shape) -> str:
         case Polygon():
             return f"<polygon{_attributes(points=_svg_points(shape.points))}{style}/>\n"
         case Polyline():
-            dash = None if shape.dash is None else " ".join(map(_number, shape.dash))
-            ends = _attributes(stroke_dasharray=dash, stroke_linecap=None if dash else "round")
-            return f"<polyline{_attributes(points=_svg_points(shape.points))}{style}{ends}/>\n"
+            return f'<polyline{_attributes(points=_svg_points(shape.points))}{style} stroke-linecap="round"/>\n'
 
 
 def _png(image: Bitmap) -> bytes:

@@ -22,7 +22,7 @@ from cellgames.utils.errors import InputError, shown
 
 from . import sampling
 from .chance import next_seed, seeds
-from .drawing import Notes, Picture, draw_board, grid, headed, to_svg
+from .drawing import BoardView, Notes, Picture, draw_board, grid, headed, to_svg
 from .errors import GameError, IllegalActionError
 from .info import GameInfo
 from .solo import BatchOfOne, NativeSolo, Solo
@@ -398,15 +398,24 @@ class Game(ABC, Generic[S]):
 
     # --- pictures, and text for a terminal ------------------------------------------------------------------------
 
+    def view(self, state: S, player: int | None = None) -> BoardView | None:
+        """Return the first game of the batch as pictures and texts show it to a player, by default to spectators.
+
+        None if they show rows of numbers.
+        """
+        return None
+
     def draw(self, state: S) -> Picture:
         """Return the first game of the batch as a drawing (`core.drawing` turns it into SVG, pixels or HTML)."""
-        return draw_board(self.board(state)[0].numpy(force=True), self.info.title)
+        view = self.view(state)
+        return draw_board(self.board(state)[0].numpy(force=True), self.info.title) if view is None else view.draw()
 
     def draw_for(self, state: S, player: int) -> Picture:
         """Return the first game of the batch as one player may know it; in games with secrets, the observation."""
         if self.info.perfect_information:
             return self.draw(state)
-        return draw_board(self.observe(state, player)[0].numpy(force=True), self.info.title)
+        view, seen = self.view(state, player), self.observe(state, player)[0]
+        return draw_board(seen.numpy(force=True), self.info.title) if view is None else view.draw()
 
     def draw_batch(self, state: S, most: int = 4) -> Picture:
         """Return one drawing of the first games of the batch, at most `most`, in a grid that is nearly square."""
@@ -433,11 +442,15 @@ class Game(ABC, Generic[S]):
 
     def text(self, state: S) -> str:
         """Return the first game of the batch for a terminal."""
-        return _rows(self.board(state)[0])
+        view = self.view(state)
+        return _rows(self.board(state)[0]) if view is None else view.text()
 
     def text_for(self, state: S, player: int) -> str:
         """Return the content of `draw_for` as text for a terminal."""
-        return self.text(state) if self.info.perfect_information else _rows(self.observe(state, player)[0])
+        if self.info.perfect_information:
+            return self.text(state)
+        view = self.view(state, player)
+        return _rows(self.observe(state, player)[0]) if view is None else view.text()
 
     def _repr_html_(self) -> str:
         """Return the start of a game as SVG, for notebooks."""

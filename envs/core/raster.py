@@ -6,16 +6,12 @@ They need Pillow, which is imported only when one is asked for: `pip install "ce
 from __future__ import annotations
 
 import io
-import itertools
 import math
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-
-from cellgames.utils.errors import InputError
 
 from .drawing import Bitmap, Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle, Text
 
@@ -141,39 +137,11 @@ def _draw(
             outline.append(outline[0])
     if shape.stroke is None:
         return
-    if isinstance(shape, Polyline) and shape.dash is not None:
-        for piece in _dashes(outline, shape.dash[0] * scale, shape.dash[1] * scale):
-            draw.line(piece, shape.stroke, max(1, round(width)))
-    else:
-        _draw_line(draw, outline, shape.stroke, width)
-
-
-def _draw_line(draw: ImageDraw.ImageDraw, points: Sequence[Point], stroke: str, width: float) -> None:
-    draw.line(points, stroke, max(1, round(width)))
+    draw.line(outline, shape.stroke, max(1, round(width)))
     if width > 3:  # Pillow leaves notches at the bends of thick lines
         radius = width / 2 - 0.5  # Pillow fills both ends of a box
-        for x, y in points:
-            draw.ellipse((x - radius, y - radius, x + radius, y + radius), stroke)
-
-
-def _dashes(points: Sequence[Point], drawn: float, left_out: float) -> Iterator[list[Point]]:
-    """Yield the pieces of a line that are drawn, starting with a drawn one."""
-    if drawn <= 0 or left_out <= 0:
-        raise InputError("dashes", "dashes and gaps longer than 0", f"{drawn} and {left_out}")
-    piece, rest, pen_down = [points[0]], drawn, True
-    for (x0, y0), (x1, y1) in itertools.pairwise(points):
-        length, at = math.hypot(x1 - x0, y1 - y0), 0.0
-        while length - at > rest:
-            at += rest
-            point = (x0 + (x1 - x0) * at / length, y0 + (y1 - y0) * at / length)
-            if pen_down:
-                yield [*piece, point]
-            piece, pen_down = [point], not pen_down
-            rest = drawn if pen_down else left_out
-        rest -= length - at
-        piece.append((x1, y1))
-    if pen_down:
-        yield piece
+        for x, y in outline:
+            draw.ellipse((x - radius, y - radius, x + radius, y + radius), shape.stroke)
 
 
 @lru_cache(maxsize=32)

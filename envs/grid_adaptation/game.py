@@ -387,33 +387,14 @@ class GridAdaptation(Game[GridState]):
         return position
 
     @override
-    def draw(self, state: GridState) -> Picture:
-        """Draw the first match; births and deaths are shown where the position before is known, as by `frames`."""
-        return rendering.draw(self._view(state))
-
-    @override
     def frames(self, before: GridState, after: GridState) -> Iterator[Picture]:
         """Yield a step as one picture, with the tiles placed and the births and deaths of its generation."""
-        moment = self._view(after)
+        moment = self.view(after)
         if int(after.turn[0]) > int(before.turn[0]) and bool(self.places_tiles(before[:1])):
             placed = self.grid.unpack(after.placed[:1].movedim(0, -1))[0].numpy(force=True)
             moment = replace(moment, before=self.tiles(before[:1])[0].numpy(force=True), placed=placed)
-        yield rendering.draw(moment)
+        yield moment.draw()
 
     @override
-    def text(self, state: GridState) -> str:
-        return rendering.text(self._view(state))
-
-    @override
-    def text_for(self, state: GridState, player: int) -> str:
-        """Return the first match as one player sees it: the others' secrets are hidden until its end."""
-        return rendering.text(self._view(state, player))
-
-    @override
-    def draw_for(self, state: GridState, player: int) -> Picture:
-        """Draw the first match as one player sees it: the others' secrets are hidden until its end."""
-        return rendering.draw(self._view(state, player))
-
-    def _view(self, state: GridState, player: int | None = None) -> rendering.View:
-        """Return the first match of the batch as pictures and text show it; only what a player may know, if given."""
+    def view(self, state: GridState, player: int | None = None) -> rendering.View:
         return rendering.view(self, state[:1], player)

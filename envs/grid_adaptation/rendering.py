@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 from cellgames.envs.core.drawing import (
+    BoardView,
     Circle,
     Picture,
     Polygon,
@@ -64,7 +66,7 @@ _SIDE, _LARGEST = 620, 90  # units of the board, and of a cell at most
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class View(BoardView):
     """One moment of a match.
 
     Attributes:
@@ -103,18 +105,16 @@ class View:
         table = (words for _, words in self.table)
         return [*table, ", ".join(counts), f"points of the last round: {', '.join(points) or '-'}", *self.more]
 
+    @override
+    def draw(self) -> Picture:
+        height, width = self.board.shape
+        size = min(_LARGEST, _SIDE // max(height, width))
+        board = Picture(width, height, BOARD, tuple(_draw_board(self, size)))
+        return framed(board, size, self.title, self.lines(), [colour for colour, _ in self.table])
 
-def draw(view: View) -> Picture:
-    """Return one moment as a drawing; all moments of a match have the same size."""
-    height, width = view.board.shape
-    size = min(_LARGEST, _SIDE // max(height, width))
-    board = Picture(width, height, BOARD, tuple(_draw_board(view, size)))
-    return framed(board, size, view.title, view.lines(), [colour for colour, _ in view.table])
-
-
-def text(view: View) -> str:
-    """Return one moment for a terminal: a digit from 0 to 7 a tile."""
-    return "\n".join([view.title, *view.lines(), *sign_rows(view.board + 1, ".01234567")])
+    @override
+    def text(self) -> str:
+        return "\n".join([self.title, *self.lines(), *sign_rows(self.board + 1, ".01234567")])
 
 
 def view(game: GridAdaptation, state: GridState, player: int | None = None) -> View:

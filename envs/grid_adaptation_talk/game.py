@@ -324,9 +324,9 @@ class GridAdaptationTalk(GridAdaptation):
             raise GameError(self.id, f"expected {expected} in this round, got {played}: {shown(text)}")
 
     @override
-    def _view(self, state: GridState, player: int | None = None) -> View:
+    def view(self, state: GridState, player: int | None = None) -> View:
         state = _with_talk(state[:1])
-        view = super()._view(state, player)
+        view = super().view(state, player)
         title = f"Talk before {view.title.lower()}" if bool(self.talking(state)) else view.title
         return replace(view, title=title, more=last_talk(self, state, player).lines())
 

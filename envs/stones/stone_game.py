@@ -198,14 +198,10 @@ class StoneGame(Game[StoneS]):
         last = {"turn": full(state.turn, turn), "last": full(state.last, -1), "rewards": full(state.rewards, 0)}
         return state.replace(current_player=full(state.current_player, player), **last)
 
-    @override
-    def text(self, state: StoneS) -> str:
-        view = self.view(state)
-        return f"{view.title}\n{view.text()}"
-
     # --- as pictures
 
-    def view(self, state: StoneS) -> StoneView:
+    @override
+    def view(self, state: StoneS, player: int | None = None) -> StoneView:
         """Return the first game of a batch as it is drawn: its title, the last move and the stones that won."""
         cells, last, turn = self.board(state)[0].tolist(), int(state.last[0]), int(state.turn[0])
         names = [name.capitalize() for name in self.info.players]
@@ -217,10 +213,6 @@ class StoneGame(Game[StoneS]):
         else:
             title = f"{names[int(state.current_player[0])]} to move, turn {turn + 1}{self._note(state)}"
         return self._view(cells, None if last < 0 else last, path, title)
-
-    @override
-    def draw(self, state: StoneS) -> Picture:
-        return self.view(state).draw()
 
     @override
     def draw_annotated(self, state: StoneS, notes: Notes) -> Picture:

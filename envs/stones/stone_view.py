@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Shape, Text, headed
+from cellgames.envs.core.drawing import BoardView, Circle, Inset, Picture, Point, Polygon, Polyline, Shape, Text, headed
 
 PAPER, INK = "#fffdf8", "#5b5348"
 FILL = ("#ead9b8", "#25282d", "#ffffff")
@@ -95,7 +96,7 @@ _BEFORE, _BEHIND = 1.35, 0.8  # between the centres of the outermost cells and t
 
 
 @dataclass(frozen=True, eq=False)
-class StoneView:
+class StoneView(BoardView):
     """A board of stones and what is marked on it.
 
     Attributes:
@@ -124,8 +125,8 @@ class StoneView:
     above: Sequence[Shape] = ()
     side: float = 400.0
 
+    @override
     def draw(self) -> Picture:
-        """Return the board, with letters of columns and numbers of rows as in the names of moves."""
         width, height = self.form.extent
         scale = max(self.side / max(width, height), 24.0)
         letters = (Text(x, y + 0.14, label, 0.4, INK, "middle") for (x, y), label in self.form.labels())
@@ -159,8 +160,9 @@ class StoneView:
         """Return a picture without the path, with some cells in other colours and shapes above them."""
         return replace(self, title=title, through=(), lines=(), fills=fills, above=above, side=side).draw()
 
+    @override
     def text(self) -> str:
-        """Return the board in ASCII: rows of the first kind of cells, and between them, half a cell right, of squares.
+        """Return the title and rows of the board in ASCII, those of squares between the others, half a cell right.
 
         `x` is Black, `o` White, `.` a free cell, `,` a free square; the path's cells are capitals, the last move
         stands in brackets.
@@ -177,4 +179,4 @@ class StoneView:
             indent = " " * (2 * row * self.form.hexagons)
             lines.append(f"{indent}{row + 1:2} " + " ".join(map(sign, cells)))
             lines += ("     " + " ".join(map(sign, squares[row])) for squares in between if row < len(squares))
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join(line.rstrip() for line in [self.title, *lines])

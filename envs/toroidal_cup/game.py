@@ -384,27 +384,13 @@ class ToroidalCup(Game[CupState]):
         return position
 
     @override
-    def draw(self, state: CupState) -> Picture:
-        return rendering.draw(rendering.view(self, state))
+    def view(self, state: CupState, player: int | None = None) -> rendering.View:
+        return rendering.view(self, state, player)
 
     @override
     def frames(self, before: CupState, after: CupState) -> Iterator[Picture]:
         """Yield a placement as one picture, and where Life has run up to `rendering.FRAMES` generations."""
         return rendering.frames(self, before, after)
-
-    @override
-    def text(self, state: CupState) -> str:
-        return rendering.text(rendering.view(self, state))
-
-    @override
-    def draw_for(self, state: CupState, player: int) -> Picture:
-        """Draw the first game as one team sees it: all shapes to come but its next one are hidden."""
-        return rendering.draw(rendering.view(self, state, player))
-
-    @override
-    def text_for(self, state: CupState, player: int) -> str:
-        """Return the first game as one team sees it: all shapes to come but its next one are hidden."""
-        return rendering.text(rendering.view(self, state, player))
 
 
 def _outcomes(scores: Tensor) -> Tensor:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
-from cellgames.envs.core.drawing import Picture, Rectangle, Shape, frame_times, framed, mix, sign_rows
+from cellgames.envs.core.drawing import BoardView, Picture, Rectangle, Shape, frame_times, framed, mix, sign_rows
 from cellgames.envs.core.info import DRAW, LOSS, WIN
 
 from .notation import known
@@ -40,7 +41,7 @@ RESULTS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
 
 
 @dataclass(frozen=True)
-class View:
+class View(BoardView):
     """One moment of a game.
 
     Attributes:
@@ -85,15 +86,20 @@ class View:
             squares = np.argwhere(self.board == number).tolist()
             yield "".join(f"{roster(team, rows, cols).player(*at)} in r{at[0]}c{at[1]}" for at in squares[:1])
 
+    @override
+    def draw(self) -> Picture:
+        (rows, cols), teams = self.board.shape, len(self.names)
+        cell = min(14, max(3, _WIDTH // cols))
+        tints = (mix(colour, BOARD, 0.9) for colour in COLOURS[: teams if self.band else 0])
+        bands = (Rectangle(team * self.band, 0, self.band, rows, tint) for team, tint in enumerate(tints))
+        board = Picture(cols, rows, BOARD, (*bands, *_draw_cells(self.board, 0.08 if cell >= _ROOMY else 0.0)))
+        return framed(board, cell, self.headline, self.lines(), COLOURS[:teams])
 
-def draw(view: View) -> Picture:
-    """Return one moment as a drawing; all moments of a game have the same size."""
-    rows, cols = view.board.shape
-    cell = min(14, max(3, _WIDTH // cols))
-    tints = (mix(colour, BOARD, 0.9) for colour in COLOURS[: len(view.names) if view.band else 0])
-    bands = (Rectangle(team * view.band, 0, view.band, rows, tint) for team, tint in enumerate(tints))
-    board = Picture(cols, rows, BOARD, (*bands, *_draw_cells(view.board, 0.08 if cell >= _ROOMY else 0.0)))
-    return framed(board, cell, view.headline, view.lines(), COLOURS[: len(view.names)])
+    @override
+    def text(self) -> str:
+        lines, teams = self.lines(), len(self.names)
+        marked = [f"{mark} {line}" for mark, line in zip(_MARKS, lines[:teams], strict=False)]
+        return "\n".join([self.headline, *marked, *lines[teams:], *sign_rows(self.board, "." + _MARKS[:teams])])
 
 
 def _draw_cells(cells: Cells, gap: float) -> Iterator[Shape]:
@@ -141,16 +147,8 @@ def life_frames(end: View, title: str, life: Callable[[Sequence[int]], Result]) 
     *shown, _ = frame_times(end.last, FRAMES)
     boards = life(shown).boards
     for generation in shown:
-        yield draw(moment(end, title, generation, boards[generation][0].numpy(force=True)))
-    yield draw(end)
-
-
-def text(view: View) -> str:
-    """Return the board for a terminal by `sign_rows`: a digit (the team) or a dot a cell."""
-    lines = view.lines()
-    teams = [f"{mark} {line}" for mark, line in zip(_MARKS, lines[: len(view.names)], strict=False)]
-    rows = sign_rows(view.board, "." + _MARKS[: len(view.names)])
-    return "\n".join([view.headline, *teams, *lines[len(view.names) :], *rows])
+        yield moment(end, title, generation, boards[generation][0].numpy(force=True)).draw()
+    yield end.draw()
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -194,7 +192,7 @@ def frames(game: ToroidalCup, before: CupState, after: CupState) -> Iterator[Pic
     """Yield a placement as one picture, and where Life has run up to `rendering.FRAMES` of its generations."""
     end = view(game, after)
     if not bool(after.done[0]) or bool(before.done[0]):
-        yield draw(end)
+        yield end.draw()
     else:
         title = _title(game, seen_pattern(game, after, None))
         yield from life_frames(end, title, lambda shown: game.life(after.start[:1], keep=shown))

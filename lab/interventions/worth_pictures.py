@@ -86,11 +86,11 @@ def _draw_cup(game: ToroidalCup, state: Any, shapes: tuple[Shape, ...], labels: 
     """Return an arrangement with shapes on its board; a few effects have their numbers beside them."""
     from cellgames.envs.toroidal_cup import rendering
 
-    view = rendering.view(game, state)
+    view = game.view(state)
     generation = int(state.generations)
     moment = f"generation {generation}" if generation else "the arrangement"
     headline = f"{view.headline.partition(':')[0]}: {moment}"
-    drawn = rendering.draw(replace(view, headline=headline, results=[""] * game.teams))
+    drawn = replace(view, headline=headline, results=[""] * game.teams).draw()
     live = state.board[0].numpy()
     dots = tuple(
         Rectangle(col + 0.25, row + 0.25, 0.5, 0.5, rendering.COLOURS[int(live[row, col]) - 1])

@@ -35,6 +35,11 @@ def _protocol(game: Game, state: State, player: int) -> object:
     return protocol.act(_view(game, state, player), id=1, game=1, seed=0, ready=ready)
 
 
+def _viewed(game: Game, state: State, player: int) -> object:
+    view = game.view(state, player)
+    return view and (view.text(), to_svg(view.draw()))
+
+
 def _trial(game: Game, state: State, player: int) -> object:
     with contextlib.suppress(ValueError):  # nothing to try
         return trial_data(game, state, player)
@@ -47,6 +52,7 @@ WAYS: dict[str, Tell] = {
     "view_to_string": lambda game, state, player: game.view_to_string(state, player),
     "text_for": lambda game, state, player: game.text_for(state, player),
     "draw_for": lambda game, state, player: to_svg(game.draw_for(state, player)),
+    "view": _viewed,
     "action_in_words": lambda game, state, player: game.action_in_words(state, player, 0),
     "question": lambda game, state, player: question(_view(game, state, player)),
     "protocol": _protocol,

@@ -9,12 +9,14 @@ import numpy.typing as npt
 import pytest
 from colour_vision import VISION, lab
 
-from cellgames.envs.cloth_of_gold.rendering import GROUND, UNITS, View, draw, text
+from cellgames.envs.cloth_of_gold.rendering import GROUND, UNITS, View
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text
 from cellgames.envs.core.raster import to_rgb
 
 Cells = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
+
+draw, text = View.draw, View.text
 
 SIZES = [(8, 8), (16, 16), (32, 32), (100, 100), (256, 256), (8, 60), (200, 9)]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import cellgames
 from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
-from cellgames.envs.cloth_of_gold.rendering import View, draw, text
+from cellgames.envs.cloth_of_gold.rendering import View
 from cellgames.envs.cloth_of_gold_wild import rounds
 from cellgames.envs.cloth_of_gold_wild.rendering import LAND, WildView
 from cellgames.envs.cloth_of_gold_wild.state import WildState, wild
@@ -366,7 +366,7 @@ def wild_scene() -> View:
 @pytest.mark.parametrize("vision", VISION)
 def test_land_wards_and_animals_are_told_apart_in_every_kind_of_colour_vision(vision: str) -> None:
     """By colour or by shape: the pixels of two kinds of cells differ somewhere by far more than can just be seen."""
-    drawn = draw(wild_scene())
+    drawn = wild_scene().draw()
     inset = [shape for shape in drawn.shapes if isinstance(shape, Inset)][-1]
     seen = lab(to_rgb(drawn), VISION[vision])
     size = int(inset.scale)
@@ -384,9 +384,9 @@ def test_land_wards_and_animals_are_told_apart_in_every_kind_of_colour_vision(vi
 
 
 def test_pictures_and_text_say_what_the_options_add() -> None:
-    words = [shape.text for shape in draw(wild_scene()).shapes if isinstance(shape, Text)]
+    words = [shape.text for shape in wild_scene().draw().shapes if isinstance(shape, Text)]
     assert words[4:8] == ["Weather: storm", "a has 1 bolt", "b has 2 bolts", "1 grazers, 1 hunters, 1 guards"]
-    lines = text(wild_scene()).split("\n")
+    lines = wild_scene().text().split("\n")
     assert lines[-12].split()[1] == "~~~~ffff^^^^,,,,****...."
     assert lines[-7].split()[1] == "..aaaa......bbbb........"
     assert lines[-3].split()[1] == "...G.......H.......U...."

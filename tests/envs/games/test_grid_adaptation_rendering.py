@@ -14,10 +14,12 @@ import cellgames
 from cellgames.envs.core import seeds
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text
 from cellgames.envs.grid_adaptation import rendering
-from cellgames.envs.grid_adaptation.rendering import COLOURS, View, draw, text
+from cellgames.envs.grid_adaptation.rendering import COLOURS, View
 
 Board = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
+
+draw, text = View.draw, View.text
 
 # Before the generation, and after it; a bar of three turns round its middle tile.
 BEFORE = np.array(

@@ -114,7 +114,7 @@ def test_text_shows_the_path_in_capitals() -> None:
     cells, size = board(("x.", "o,", "x.", "o,"))
     path = winning_path(cells, size=size, winner=BLACK)
     assert view(cells, size, path, last=0).text() == "\n".join(
-        ["    a   b", " 1 [X]  .", "      o   ,", " 2  X   .", "      o   ,"]
+        ["", "    a   b", " 1 [X]  .", "      o   ,", " 2  X   .", "      o   ,"]
     )
 
 
