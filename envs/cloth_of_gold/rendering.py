@@ -17,6 +17,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from cellgames.envs.core.drawing import (
+    COLUMNS,
     INK,
     BoardView,
     Circle,
@@ -126,33 +127,40 @@ class View(BoardView):
     layer: Layer = field(default_factory=Layer)
 
     def lines(self) -> list[str]:
-        """Return a line for each player, a line of cells that are nobody's alone, and those of the layer."""
+        """Return a line for each player, and a line of cells that are nobody's alone and of units just placed."""
         lines = []
         for player, name in enumerate(self.names):
-            score = "" if self.scores is None else f", score {self.scores[player]:+d}"
-            result = self.results[player] and f", {self.results[player]}"
-            units, territory = (self.cells == player + 1).sum(), self.territory[player].sum()
-            lines.append(f"{name}{score}{result}: units {units}, territory {territory}")
-        placed = 0 if self.placed is None else self.placed.sum()
-        kinds = {"neutral": self.cells == _NEUTRAL, "killed": self.cells == _KILLED, "contested": self.territory.all(0)}
-        counts = [*(f"{word} {mask.sum()}" for word, mask in kinds.items()), f"placed {placed}"]
-        return [*lines, ", ".join(counts), *self.layer.lines()]
+            score = "" if self.scores is None else f"score {self.scores[player]:+d}"
+            said = ", ".join(filter(None, (score, self.results[player])))
+            units, territory = int((self.cells == player + 1).sum()), self.territory[player].sum()
+            standing = f"{units} {'unit' if units == 1 else 'units'}, territory {territory}"
+            lines.append(f"{name}{said and ': '}{said}; {standing}")
+        counts = {"contested": self.territory.all(0).sum(), "killed": (self.cells == _KILLED).sum()}
+        if self.placed is not None:
+            counts["placed"] = self.placed.sum()
+        if (neutral := (self.cells == _NEUTRAL).sum()) > 0:
+            counts["neutral"] = neutral
+        return [*lines, ", ".join(f"{word} {count}" for word, count in counts.items())]
 
     @override
     def draw(self) -> Picture:
         height, width = self.cells.shape
         size = min(_LARGEST, max(_SMALLEST, _SIDE // max(height, width)))
         world = Picture(width, height, WORLD, tuple(_draw_world(self, size)))
-        return framed(world, size, self.title, self.lines(), UNITS)
+        return framed(world, size, self.title, [*self.lines(), *self.layer.lines()], UNITS)
 
     @override
     def text(self) -> str:
         codes = np.where(self.cells > 0, self.cells + 3, self.territory[0] + 2 * self.territory[1])
         if self.placed is not None:
             codes = np.where(self.placed & ((codes == 4) | (codes == 5)), codes + 4, codes)
-        a, b, *lines = self.lines()
-        rows = sign_rows(codes, _SIGNS, _WEIGHTS)
-        return "\n".join([self.title, f"A {a}", f"B {b}", *lines, _KEY, *rows, *self.layer.text(codes.shape)])
+        height, width = codes.shape
+        block, margin, (a, b, counts) = -(-width // COLUMNS), len(str(height)) + 1, self.lines()
+        heads = ["".join(f"{col:<10}" for col in range(0, width, 10 * block)).rstrip()]
+        heads += ["".join(str(col % 10) for col in range(width))] if block == 1 else []
+        lines = [self.title, f"A {a}", f"B {b}", counts, _KEY, *(" " * margin + head for head in heads)]
+        lines += (f"{row:>{margin - 1}} {signs}" for row, signs in sign_rows(codes, _SIGNS, _WEIGHTS))
+        return "\n".join([*lines, *self.layer.text(codes.shape)])
 
 
 # ---------------------------------------------------------------- the world, in units of one cell

@@ -119,12 +119,17 @@ class WildView(Layer):
             layers |= {kind: np.zeros(shape, np.bool_) for kind in KINDS}
             for kind, row, col in self.animals:
                 layers[KINDS[kind]][row, col] = True
+        lines = [line for line in (self.weather, *self.earned) if line]
+        if not layers:
+            return lines
         codes = np.zeros(shape, np.int8)
         for code, name in enumerate(_ENTRIES, 1):
             codes = np.where(layers.get(name, False), np.int8(code), codes)
-        key = (f"{_SIGNS[code]} {name}" for code, name in enumerate(_ENTRIES, 1) if name in layers)
+        key = [f"{sign} {name}" for sign, name in zip(_SIGNS[1:], LAND, strict=False) if name in self.ground]
+        key += ["a b w wards of A, of B, of both"] * (self.wards is not None)
+        key += ["G grazer, H hunter, U guard"] * (self.animals is not None)
         rows = sign_rows(codes, _SIGNS, [1e3**code for code in range(len(_SIGNS))])
-        return [f"land: {', '.join(key)}", *rows] if layers else []
+        return [*lines, f"land: {', '.join(key)}", *(f"{row:>{len(str(shape[0]))}} {signs}" for row, signs in rows)]
 
 
 def _around(points: Sequence[Point], x: float, y: float, large: float) -> tuple[Point, ...]:

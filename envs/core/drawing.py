@@ -26,6 +26,7 @@ import numpy.typing as npt
 from cellgames.utils.errors import InputError
 
 __all__ = [
+    "COLUMNS",
     "Bitmap",
     "BoardView",
     "Circle",
@@ -215,10 +216,14 @@ def framed(board: Picture, cell: float, title: str, lines: Sequence[str], colour
     return Picture(across + 58, top + high + 20, PAPER, tuple(shapes), title)
 
 
-def sign_rows(codes: npt.NDArray[Any], signs: str, weights: Sequence[float] = ()) -> list[str]:
-    """Return a board for a terminal: a line with the numbers of columns, then its rows with a sign for each cell.
+COLUMNS = 140
+"""Signs in a row of a text at most."""
 
-    Where a row would be longer than 140 signs, each stands for a block of cells.
+
+def sign_rows(codes: npt.NDArray[Any], signs: str, weights: Sequence[float] = ()) -> Iterator[tuple[int, str]]:
+    """Yield the rows of a board for a terminal, each with its number: a sign a cell.
+
+    Where a row would be longer than `COLUMNS` signs, each stands for a block of cells.
 
     Args:
         codes: integers [H, W], places in `signs`.
@@ -226,19 +231,15 @@ def sign_rows(codes: npt.NDArray[Any], signs: str, weights: Sequence[float] = ()
         weights: by code the weight of a cell in its block, which shows the code that weighs most; by default all
             weigh the same but code 0, which shows in empty blocks only.
     """
-    wide = -(-codes.shape[1] // 140)
+    wide = -(-codes.shape[1] // COLUMNS)
     high = 2 * wide if wide > 1 else 1  # signs are about twice as high as wide
     rest = [(0, -size % part) for size, part in zip(codes.shape, (high, wide), strict=True)]
     padded = np.pad(codes, rest, constant_values=-1)
     blocks = padded.reshape(len(padded) // high, high, -1, wide)
     kinds = enumerate(weights or [1e-9, *[1.0] * (len(signs) - 1)])
     held = np.stack([(blocks == code).sum((1, 3)) * weight for code, weight in kinds])
-    margin = len(str(len(codes)))
-    tens = "".join(f"{col:<10}" for col in range(0, codes.shape[1], 10 * wide))
-    units = "".join(str(col % 10) for col in range(codes.shape[1] if wide == 1 else 0))
-    rows = enumerate(np.array(list(signs))[held.argmax(0)].tolist())
-    heads = [f"{'':{margin}} {line}".rstrip() for line in (tens, units) if line]
-    return [*heads, *(f"{row * high:>{margin}} {''.join(line)}" for row, line in rows)]
+    for row, line in enumerate(np.array(list(signs))[held.argmax(0)].tolist()):
+        yield row * high, "".join(line)
 
 
 def grid_lines(rows: int, cols: int, width: float) -> Iterator[Shape]:

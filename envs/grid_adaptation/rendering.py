@@ -10,9 +10,9 @@ Letters: `H, W` rows and columns of the board.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,6 @@ from cellgames.envs.core.drawing import (
     framed,
     grid_lines,
     mix,
-    sign_rows,
 )
 
 from . import rules
@@ -65,6 +64,15 @@ RING, CROSS = "#14110e", "#5a5346"
 _SIDE, _LARGEST = 620, 90  # units of the board, and of a cell at most
 
 
+class Row(NamedTuple):
+    """A player's row of the table: the name, values by their names, the colour of its tiles, and a remark."""
+
+    player: str
+    values: Mapping[str, str]
+    colour: str = ""
+    note: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class View(BoardView):
     """One moment of a match.
@@ -76,8 +84,9 @@ class View(BoardView):
         placed: bool [H, W], where tiles were placed in this round; they need not stand on `before`, but the ghosts of
             those that do not have no colour.
         public: points that each sequence would have earned in the last round; None before the first.
-        table: colours and words of players, in the order in which they are to be shown; "" for a hidden colour.
-        more: more lines of words, for games that extend this one.
+        table: rows of players, in the order in which they are to be shown.
+        more: more lines of words in a picture, for games that extend this one; the same number in all moments.
+        more_text: more lines of a text.
     """
 
     board: Board
@@ -85,8 +94,9 @@ class View(BoardView):
     before: Board | None = None
     placed: Mask | None = None
     public: Sequence[int] | None = None
-    table: Sequence[tuple[str, str]] = ()
+    table: Sequence[Row] = ()
     more: Sequence[str] = ()
+    more_text: Sequence[str] = ()
 
     def changes(self) -> tuple[Mask, Mask, Mask]:
         """Return masks of the tiles that were placed, born and died, as far as they are known: bool [H, W] each."""
@@ -97,24 +107,48 @@ class View(BoardView):
         stood = (self.before >= 0) | put
         return put, (self.board >= 0) & ~stood, stood & (self.board < 0)
 
-    def lines(self) -> list[str]:
-        """Return the words of the table, the numbers of tiles and changes, the public points, and `more`."""
-        changes = zip(("placed", "born", "died"), self.changes() if self.before is not None else (), strict=False)
-        counts = [f"tiles {(self.board >= 0).sum()}", *(f"{word} {mask.sum()}" for word, mask in changes)]
+    def counts(self) -> str:
+        """Return `tiles 31, placed 8, born 12, died 9`, without what is not known."""
+        masks = dict(zip(("placed", "born", "died"), self.changes(), strict=True))
+        known = {"placed": self.placed is not None, "born": self.before is not None, "died": self.before is not None}
+        counts = (f"{word} {mask.sum()}" for word, mask in masks.items() if known[word])
+        return ", ".join([f"tiles {(self.board >= 0).sum()}", *counts])
+
+    def points(self) -> str:
+        """Return the points of the last round by sequence."""
         points = (f"{number:03b} {points}" for number, points in enumerate(self.public or ()))
-        table = (words for _, words in self.table)
-        return [*table, ", ".join(counts), f"points of the last round: {', '.join(points) or '-'}", *self.more]
+        return f"points of the last round: {', '.join(points) or '-'}"
 
     @override
     def draw(self) -> Picture:
         height, width = self.board.shape
         size = min(_LARGEST, _SIDE // max(height, width))
         board = Picture(width, height, BOARD, tuple(_draw_board(self, size)))
-        return framed(board, size, self.title, self.lines(), [colour for colour, _ in self.table])
+        lines = [f"{row.player}: {', '.join(map(' '.join, row.values.items()))}{row.note}" for row in self.table]
+        lines += self.counts(), self.points(), *self.more
+        return framed(board, size, self.title, lines, [row.colour for row in self.table])
 
     @override
     def text(self) -> str:
-        return "\n".join([self.title, *self.lines(), *sign_rows(self.board + 1, ".01234567")])
+        put, born, died = self.changes()
+        signs = np.char.add(np.where(died, "x", "."), np.where(put, "'", " "))
+        tiles = np.char.add(self.board.astype(str), np.select([born, put], ["+", "'"], " "))
+        cells = np.where(self.board >= 0, tiles, signs)
+        margin = len(str(len(cells) - 1))
+        key = "5 is a tile of 101, 5+ a born one, 5' a placed one, x one that died"
+        lines = [self.title, f"{self.counts()}; {key}"]
+        lines.append(" " * (margin + 1) + "".join(f"{col:<4}" for col in range(0, cells.shape[1], 2)).rstrip())
+        lines += (f"{row:>{margin}} {''.join(signs)}".rstrip() for row, signs in enumerate(cells.tolist()))
+        lines += [self.points()] if self.public is not None else []
+        if self.table:
+            wide = max(len("player"), *(len(row.player) for row in self.table))
+            heads = {name: f"{name:>8}" for name in self.table[0].values} | {"sequence": "sequence"}
+            lines.append(f"{'player':<{wide}} {' '.join(heads.values())}")
+            for row in self.table:
+                values = (f"{value:>8}" for value in list(row.values.values())[1:])
+                note = row.note.replace(",", " ")
+                lines.append(f"{row.player:<{wide}} {row.values['sequence']:<8} {' '.join(values)}{note}")
+        return "\n".join([*lines, *self.more_text])
 
 
 def view(game: GridAdaptation, state: GridState, player: int | None = None) -> View:
@@ -128,20 +162,20 @@ def view(game: GridAdaptation, state: GridState, player: int | None = None) -> V
         values: dict[str, int | str] = {
             "sequence": f"{sequence:03b}" if own else HIDDEN,
             "points": points if own or votes else HIDDEN,
-            "tokens": "-" if not counted else HIDDEN if hidden else int(state.tokens[0, seat]),
+            "tokens": HIDDEN if not own or (hidden and counted) else int(state.tokens[0, seat]) if counted else "-",
             "garnets": int(state.garnets[0, seat]) if own else HIDDEN,
             "reserves": int(state.reserves[0, seat]) if own else HIDDEN,
         }
-        words = f"{name}: {', '.join(f'{word} {value}' for word, value in values.items())}"
-        doomed = ", Elimination Candidate" if candidate == seat else ""
-        rows.append((-points, COLOURS[sequence] if own else "", words + doomed))
+        note = ", Elimination Candidate" if candidate == seat else ""
+        shown = {name: str(value) for name, value in values.items()}
+        rows.append((-points, Row(name, shown, COLOURS[sequence] if own else "", note)))
     if counted and not hidden:  # the order tells the standing
         rows.sort(key=lambda row: row[0])
     return View(
         game.tiles(state)[0].numpy(force=True),
         _title(game, state),
         public=state.public[0].tolist() if int(state.turn) else None,
-        table=[row[1:] for row in rows],
+        table=[row for _, row in rows],
     )
 
 

@@ -328,7 +328,8 @@ class GridAdaptationTalk(GridAdaptation):
         state = _with_talk(state[:1])
         view = super().view(state, player)
         title = f"Talk before {view.title.lower()}" if bool(self.talking(state)) else view.title
-        return replace(view, title=title, more=last_talk(self, state, player).lines())
+        talk = last_talk(self, state, player)
+        return replace(view, title=title, more=talk.lines(), more_text=tuple(talk.text()))
 
 
 def _with_talk(state: GridState) -> TalkState:

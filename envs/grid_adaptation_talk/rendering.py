@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,18 @@ class Conversation:
     players: Sequence[str]
     public: bool
     letters: Sequence[Sequence[Letter | None]]
+
+    def text(self) -> Iterator[str]:
+        """Yield the words for a terminal, a line for each sender; nothing before the first talk step."""
+        if not self.letters:
+            return
+        wide = max(len("from"), *map(len, self.players))
+        heads = ["all"] if self.public else [name.removeprefix("player_") for name in self.players]
+        yield f"{self.title}:"
+        yield f"{'from':<{wide}} to " + " ".join(f"{name:>5}" for name in heads)
+        for name, letters in zip(self.players, self.letters, strict=True):
+            row = " ".join(f"{'' if letter is None else said(letter):>5}" for letter in letters)
+            yield f"{name:<{wide}}    {row}".rstrip()
 
     def lines(self) -> list[str]:
         """Return the title and a line for each sender; `.` is silence and `?` what is not known."""

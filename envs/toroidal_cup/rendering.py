@@ -52,7 +52,7 @@ class View(BoardView):
         band: columns of a band, 0 if they are not to be shown.
         queues: names of the stamps that each team has still to place, the next one first; `HIDDEN` where not known.
         last: the generation at which the game ends.
-        zones: names of the four quadrants (`roster`); with them there are lines on quadrants and players, too.
+        zones: names of the four quadrants (`roster`) in a game of a season, for lines on quadrants and players.
     """
 
     board: Cells
@@ -99,7 +99,8 @@ class View(BoardView):
     def text(self) -> str:
         lines, teams = self.lines(), len(self.names)
         marked = [f"{mark} {line}" for mark, line in zip(_MARKS, lines[:teams], strict=False)]
-        return "\n".join([self.headline, *marked, *lines[teams:], *sign_rows(self.board, "." + _MARKS[:teams])])
+        rows = (signs for _, signs in sign_rows(self.board, "." + _MARKS[:teams]))
+        return "\n".join([self.headline, *marked, *rows, *lines[teams:]])
 
 
 def _draw_cells(cells: Cells, gap: float) -> Iterator[Shape]:
@@ -178,7 +179,6 @@ def view(game: ToroidalCup, state: CupState, player: int | None = None) -> View:
         band=0 if done else game.lattice.band,
         queues=queues,
         last=generations,
-        zones=PATTERNS[pattern].zones if pattern is not None else (),
     )
 
 

@@ -83,12 +83,12 @@ def test_the_lines_count_what_is_there() -> None:
     units, fields = [(cells == kind).sum() for kind in range(5)], territory.sum((1, 2))
     assert said == [
         "round 3",
-        f"Ann, score +12, wins: units {units[1]}, territory {fields[0]}",
-        f"Bob, score -12, loses: units {units[2]}, territory {fields[1]}",
-        f"neutral {units[3]}, killed {units[4]}, contested {territory.all(0).sum()}, placed 0",
+        f"Ann: score +12, wins; {units[1]} units, territory {fields[0]}",
+        f"Bob: score -12, loses; {units[2]} units, territory {fields[1]}",
+        f"contested {territory.all(0).sum()}, killed {units[4]}, neutral {units[3]}",
     ]
     nothing = words(draw(View(np.zeros((8, 8), np.int8), np.zeros((2, 8, 8), np.bool_), title="")))
-    assert nothing[1] == "player_a: units 0, territory 0"
+    assert nothing[1] == "player_a; 0 units, territory 0"
 
 
 def test_a_sign_in_the_text_of_a_wide_world_stands_for_a_block() -> None:

@@ -10,11 +10,10 @@ import pytest
 import torch
 from colour_vision import VISION, lab
 
-import cellgames
 from cellgames.envs.core import seeds
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text
-from cellgames.envs.grid_adaptation import rendering
-from cellgames.envs.grid_adaptation.rendering import COLOURS, View
+from cellgames.envs.grid_adaptation import GridAdaptation, rendering
+from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, View
 
 Board = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
@@ -86,35 +85,46 @@ def test_a_picture_shows_every_tile_and_what_became_of_it(size: int) -> None:
 
 
 def test_lines_tell_of_players_and_points_and_text_shows_the_board() -> None:
-    table = [(COLOURS[5], "player_0: sequence 101"), ("", "player_1: sequence ?")]
-    view = View(AFTER, "Round 2 of 8", public=range(0, 80, 10), table=table, more=["talk"])
+    table = [
+        Row("player_0", {"sequence": "101", "points": "7"}, COLOURS[5], ", Elimination Candidate"),
+        Row("player_1", {"sequence": "?", "points": "12"}),
+    ]
+    view = View(AFTER, "Round 2 of 8", public=range(0, 80, 10), table=table, more=["talk"], more_text=["words"])
     points = "points of the last round: 000 0, 001 10, 010 20, 011 30, 100 40, 101 50, 110 60, 111 70"
-    said = ["Round 2 of 8", "player_0: sequence 101", "player_1: sequence ?", "tiles 3", points, "talk"]
+    said = ["Round 2 of 8", "player_0: sequence 101, points 7, Elimination Candidate"]
+    said += ["player_1: sequence ?, points 12", "tiles 3", points, "talk"]
     assert words(draw(view))[: len(said)] == said
     squares = [s.fill for s in draw(view).shapes if isinstance(s, Rectangle) and s.fill]
     assert squares == [COLOURS[5]]
-    rows = ["  0", "  01234", "0 .....", "1 ..7..", "2 ..6..", "3 ..7..", "4 ....."]
-    assert text(view).split("\n") == [*said, *rows]
+    key = "5 is a tile of 101, 5+ a born one, 5' a placed one, x one that died"
+    rows = ["  0   2   4", "0 . . . . .", "1 . . 7 . .", "2 . . 6 . .", "3 . . 7 . .", "4 . . . . ."]
+    players = ["player   sequence   points", "player_0 101             7  Elimination Candidate"]
+    players += ["player_1 ?              12"]
+    assert text(view).split("\n") == ["Round 2 of 8", f"tiles 3; {key}", *rows, points, *players, "words"]
+    seen = text(View(AFTER, before=BEFORE, placed=PLACED)).split("\n")
+    assert seen[1].startswith("tiles 3, placed 1, born 2, died 3; ")
+    assert seen[3:] == ["0 . . . . .", "1 . . 7+. .", "2 . x 6 x'.", "3 . . 7+. .", "4 . . . . x"]
 
 
 def test_the_table_tells_a_player_its_own_secrets_alone() -> None:
-    game = cellgames.make("grid-adaptation-small-v0")
+    game = GridAdaptation(size=9, players=4, rounds=6, flip_rounds=(3, 5))
     state = game.init(seeds(0, 1))
-    lines = [[words for _, words in rendering.view(game, state, player).table] for player in (None, 1)]
-    for seat, (seen, known) in enumerate(zip(*lines, strict=True)):
-        own = f"player_{seat}: sequence {int(state.sequence[0, seat]):03b}, points 0, tokens -, garnets 2, reserves 3"
-        assert seen == own
-        assert known == (own if seat == 1 else f"player_{seat}: sequence ?, points ?, tokens -, garnets ?, reserves ?")
+    for seat, (seen, known) in enumerate(zip(*(game.view(state, player).table for player in (None, 1)), strict=True)):
+        sequence = f"{int(state.sequence[0, seat]):03b}"
+        assert list(seen.values.values()) == [sequence, "0", "-", "2", "3"]
+        assert list(known.values.values()) == ([sequence, "0", "-", "2", "3"] if seat == 1 else ["?"] * 5)
+        assert seen.colour == COLOURS[int(sequence, 2)]
+        assert known.colour == (seen.colour if seat == 1 else "")
     state = state.replace(
         terminated=~state.terminated,
         candidate=torch.full_like(state.candidate, 2),
         scores=torch.arange(4.0)[None].to(state.scores.dtype),
         tokens=torch.ones_like(state.tokens),
     )
-    shown = [words for _, words in rendering.view(game, state, 1).table]
-    assert [line[:8] for line in shown] == [f"player_{seat}" for seat in (3, 2, 1, 0)]
-    assert [line.endswith(", Elimination Candidate") for line in shown] == [False, True, False, False]
-    assert all("points ?" not in line and ", tokens 1," in line for line in shown)
+    shown = rendering.view(game, state, 1).table
+    assert [row.player for row in shown] == [f"player_{seat}" for seat in (3, 2, 1, 0)]
+    assert [bool(row.note) for row in shown] == [False, True, False, False]
+    assert all("?" not in row.values.values() and row.values["tokens"] == "1" for row in shown)
 
 
 @pytest.mark.parametrize("vision", VISION)
