@@ -21,8 +21,7 @@ from cellgames.utils.report.model import Plot, Section, Table
 from cellgames.utils.report.plots import Dot, Scale, dots, matrix
 from cellgames.utils.statistics import wilson_interval
 
-from .reader import make_reader, read_all
-from .record_groups import agents_of, scores
+from .reader import agents_of, make_reader, read_all, scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +41,7 @@ class Branch:
         seat: Seat that makes the last step, -1 if not always the same.
         forced: True if nobody chose the last step.
         times: Number of times that it was made.
-        score: Mean score of those who made it (`record_groups.scores`).
+        score: Mean score of those who made it (`reader.scores`).
         low: Lower end of the score's 95 % interval (Wilson), as if the times were independent.
         high: Its upper end.
         usual: Mean score of the same agents against the same opponents in the same seats, whatever they opened with; in

@@ -20,8 +20,7 @@ from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table, escape
 
 from .layouts import maps
-from .reader import Frame, make_reader, read_all
-from .record_groups import agents_of, scores
+from .reader import Frame, agents_of, make_reader, read_all, scores
 
 Counts = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]

@@ -27,7 +27,7 @@ from cellgames.utils.report.model import Report, Section, escape
 from cellgames.utils.version import __version__
 
 from . import openings, places
-from .record_groups import agents_of
+from .reader import agents_of
 
 FORMAT = 1
 """Version of report.json; raised when readers of an older one would fail."""

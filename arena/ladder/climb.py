@@ -11,22 +11,31 @@ with more games or a narrower interval.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from cellgames.agents.agent_specs import Agents, by_name
-from cellgames.agents.loading import identities
+from cellgames.agents.base import acting
+from cellgames.agents.loading import identities, load
+from cellgames.agents.play_loop import parse_move
 from cellgames.arena.play.match import batch_of, both_seats, load_agents, match_id
 from cellgames.arena.play.match_options import LadderOptions
 from cellgames.arena.play.rated_runs import FILES, RUN, GamesRun, settings_of
 from cellgames.arena.play.tournament import Schedule, Stage
 from cellgames.arena.records.record_lines import Pairing, Record, plain
+from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store import AnyStore
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.comparisons import comparisons
-from cellgames.arena.stats.placing import Placing
+from cellgames.arena.stats.ratings import ELO_PER_LOG, outcome_probabilities
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.envs.core import Game
 from cellgames.envs.titles import setting_title
@@ -49,10 +58,92 @@ from cellgames.utils.report.model import (
 from cellgames.utils.report.plots import Dot, dots
 from cellgames.utils.statistics import wilson_interval
 
-from .mistakes import Mistakes, mistakes
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+BEYOND = 600.0
+"""Elo points that the grid reaches beyond the lowest and the highest opponent."""
+
+LEVEL = 0.95
+"""Chance that the interval contains the true rating, however often one looks."""
+
+_STEP = 2.0  # Elo points of the grid
+_ALIKE = 0.7  # share of the most information at which an opponent with fewer games is chosen
+
+
+class Placing:
+    """The rating of a newcomer among agents whose ratings are known, and the opponent whose games tell most of it.
+
+    The model is that of `ratings`, with the ratings of the opponents and nu known, so the likelihood L is a function of
+    one number, the newcomer's rating r. The prior pi is uniform on the ratings from `BEYOND` points below the lowest
+    opponent to the same number above the highest one. The estimate is the mean of the posterior. The interval holds at
+    all times at once:
+
+        { r : L(r) >= (1 - level) * integral of L over pi }
+
+    The true rating lies in it at every look with a chance of at least `level`, whatever the opponents were chosen by
+    and whenever one stops. This is the method of mixtures (Robbins 1970, "Statistical Methods Related to the Law of the
+    Iterated Logarithm", Annals of Mathematical Statistics 41): under the true rating the ratio of the integral to L is
+    a martingale, which exceeds 1 / (1 - level) with a chance of at most 1 - level (Ville's inequality).
+
+    Letters: `K` opponents, `G` ratings of the grid.
+
+    Args:
+        elo: ratings of the opponents, [K].
+        tie: Davidson's nu.
+
+    Attributes:
+        games: float64 [K, 3], games that the newcomer won, drew and lost against each opponent.
+    """
+
+    def __init__(self, elo: Sequence[float], tie: float) -> None:
+        rated = np.array(elo, dtype=np.float64)
+        self.games = np.zeros((len(rated), 3))
+        self._grid = np.arange(rated.min() - BEYOND, rated.max() + BEYOND + _STEP, _STEP)
+        apart = (self._grid[:, None] - rated) / ELO_PER_LOG  # [G, K]
+        win, loss, draw, _ = outcome_probabilities(apart, np.array(tie))
+        self._chances = np.stack([win, draw, loss], axis=-1)  # [G, K, 3]
+        self._logs = np.log(np.maximum(self._chances, 1e-300))
+
+    @property
+    def _likelihood(self) -> FloatArray:
+        """Return the likelihood at each rating of the grid, [G], the largest being 1."""
+        log = (self._logs * self.games).sum(axis=(1, 2))
+        return np.asarray(np.exp(log - log.max()))
+
+    @property
+    def elo(self) -> float:
+        """The estimate of the rating."""
+        weight = self._likelihood
+        return float(weight @ self._grid / weight.sum())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The lowest and the highest rating that the games allow; the ends of the grid stand for all beyond."""
+        likelihood = self._likelihood
+        inside = self._grid[likelihood >= (1 - LEVEL) * likelihood.mean()]
+        return float(inside[0]), float(inside[-1])
+
+    def best(self) -> int:
+        """Return the opponent to play next.
+
+        It is among those whose next game tells much of the rating (mutual information, at least `_ALIKE` of the most),
+        and of these the one with the fewest games, so that a place does not hang on how one style fares against
+        another: ratings are not quite transitive.
+        """
+        weight = self._likelihood / self._likelihood.sum()
+        expected = np.einsum("g,gkc->kc", weight, self._chances)
+        told = _entropy(expected) - weight @ _entropy(self._chances)  # [K]
+        near = np.flatnonzero(told >= _ALIKE * told.max())
+        played = self.games.sum(axis=1)
+        return int(min(near, key=lambda k: (played[k], -told[k])))
+
+
+def _entropy(chances: FloatArray) -> FloatArray:
+    return np.asarray(-(chances * np.log(np.maximum(chances, 1e-300))).sum(axis=-1))
+
 
 FOLDER = Path(__file__).parent / "calibrations"
 """The calibrations of the package: what `benchmarks.arena.ladder` keeps of a round robin, by the game's id."""
@@ -392,7 +483,7 @@ class _Ascent:
 def points(record: Record, agent: str) -> tuple[float, float, float]:
     """Return the shares of a game that an agent won, drew and lost: of its pairs of seats, where each has several.
 
-    Pairs of seats of one game depend on each other, so together they count as one game. The interval of `placing` stays
+    Pairs of seats of one game depend on each other, so together they count as one game. The interval of `Placing` stays
     valid: by Hölder's inequality the product of their likelihood ratios to these powers has a mean of at most 1.
     """
     found = [result for result in comparisons(record, 0) if result.outcome != "both_lose"]
@@ -400,3 +491,91 @@ def points(record: Record, agent: str) -> tuple[float, float, float]:
     drawn = sum(result.outcome == "draw" for result in found)
     total = max(1, len(found))
     return won / total, drawn / total, (len(found) - won - drawn) / total
+
+
+WIN, THREAT, SOLVED = "a win with the next move", "the opponent threatens to win", "won, {} third of the game"
+
+_NODES = 1_000  # searched for the winner of a position, some milliseconds
+_THIRDS = ("first", "second", "last")
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """Moves in positions of a kind.
+
+    Attributes:
+        kind: the kind in words.
+        moves: number of moves in positions of this kind that the agent could still win or save.
+        errors: number of those that missed the win, or let the opponent win.
+    """
+
+    kind: str
+    moves: int
+    errors: int
+
+
+def mistakes(game: Game, records: Sequence[Record], agent: str) -> list[Mistakes]:
+    """Return the mistakes of an agent in its own moves; none in games that give no quick answers."""
+    if game.info.simultaneous or not game.info.perfect_information or game.info.stochastic:
+        return []
+    played = [
+        _Move(state, int(parse_move(game, move)), turn / len(record.moves))
+        for record in records
+        for turn, (move, state) in enumerate(zip(record.moves, replay(record), strict=False))
+        if turn >= record.opening and record.agents[int(state.current_player)] == agent
+    ]
+    if not played or game.winning_actions(played[0].state) is None:
+        return []
+    kinds = [WIN, THREAT, *(SOLVED.format(third) for third in _THIRDS)]
+    moves, errors = Counter[str](), Counter[str]()
+    for kind, wrong in _judged(game, played):
+        moves[kind] += 1
+        errors[kind] += wrong
+    return [Mistakes(kind, moves[kind], errors[kind]) for kind in kinds if moves[kind]]
+
+
+class _Move(NamedTuple):
+    """A move of the agent: the position before it, a batch of one, the action, and when it was, from 0 to 1."""
+
+    state: Any
+    action: int
+    when: float
+
+
+def _judged(game: Game, played: Sequence[_Move]) -> Iterator[tuple[str, bool]]:
+    """Yield the kind of each position that could be won or saved, and True if the move did not."""
+    before = type(played[0].state).cat([move.state for move in played])
+    actions = torch.tensor([move.action for move in played])
+    winning, legal, defending = game.winning_actions(before), game.legal_actions(before), game.defending_actions(before)
+    assert winning is not None
+    at_once = winning.any(1)
+    pressed = torch.zeros_like(at_once) if defending is None else defending.any(1) & (defending != legal).any(1)
+    solver = _solver(game)
+    values = _values(solver, before, ~at_once)
+    missed = at_once & ~winning.gather(1, actions[:, None]).squeeze(1)
+    left = -_values(solver, game.step(before, actions), missed | ((values == 1) & ~pressed))
+    for row, (_, action, when) in enumerate(played):
+        if at_once[row]:
+            yield WIN, bool(missed[row] and left[row] < 1)  # a move that wins later is no error
+        elif defending is not None and pressed[row] and values[row] >= 0:
+            yield THREAT, not defending[row, action]
+        elif left[row]:
+            yield SOLVED.format(_THIRDS[int(3 * when)]), bool(left[row] == -1)
+
+
+def _solver(game: Game) -> Any:
+    """Return the agent that knows who wins, None where a game is not solved."""
+    try:
+        found = acting(load("perfect", game), game)
+    except ValueError:
+        return None
+    found.start(game, torch.zeros(1, dtype=torch.int64, device="cpu"), torch.zeros(1, dtype=torch.int64, device="cpu"))
+    return found
+
+
+def _values(solver: Any, states: Any, wanted: Tensor) -> Tensor:
+    """Return 1 where the player to move wins, -1 where it loses, 0 where that is open or not wanted, int64 [L]."""
+    values, rows = torch.zeros_like(wanted, dtype=torch.int64), (wanted & ~states.done).nonzero().squeeze(1)
+    if solver is not None and len(rows):
+        values[rows] = solver.values(states[rows], _NODES).long()
+    return values

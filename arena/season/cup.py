@@ -151,8 +151,8 @@ class CupUmpire:
             expected = "a list of patterns"
             raise InputError("patterns", expected, f"{shown(patterns)} alone", f"did you mean [{shown(patterns)}]?")
         names = list(PATTERNS if patterns is None else patterns)
-        if unknown := [name for name in names if name not in PATTERNS]:
-            check_one_of("patterns", unknown[0], PATTERNS)
+        for name in names:
+            check_one_of("patterns", name, PATTERNS)
         if not names or len(set(names)) < len(names):
             raise InputError("patterns", "one or more different patterns", ", ".join(names) or "none")
         check_whole("max_generations", max_generations, 1)
@@ -164,13 +164,7 @@ class CupUmpire:
     @property
     def settings(self) -> dict[str, Any]:
         """See `Umpire.settings`."""
-        return {
-            "game": CUP,
-            "patterns": self.patterns,
-            "max_generations": self.max_generations,
-            "survivors": self.survivors,
-            "chunk": self.chunk,
-        }
+        return {"game": CUP, **{name: getattr(self, name) for name in ("patterns", *PARAMETERS, "chunk")}}
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import torch
 from typing_extensions import override
@@ -25,12 +24,10 @@ from cellgames.arena.play.match import counter, generator, lengths, openings, re
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.tournament import Batch, Player
 from cellgames.arena.records.record_lines import Record, plain, to_line, traces_of
-from cellgames.arena.records.store import AnyStore, feeding
 from cellgames.envs.core import Game
 from cellgames.runs.run_folder import check_agents, differences
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, check_whole, clipped, shown
-from cellgames.utils.files import PathLike
 
 from .standings import SIDES, Die, GameResult, roll_off
 from .teams import Team
@@ -98,13 +95,7 @@ class Played:
 
     def to_json(self) -> str:
         """Return one line, without the newline."""
-        fixture = self.fixture
-        season = {
-            "stage": fixture.stage,
-            "game": fixture.game,
-            "attempt": fixture.attempt,
-            "teams": fixture.teams,
-        }
+        season = {name: getattr(self.fixture, name) for name in ("stage", "game", "attempt", "teams")}
         return to_line({"season": season, **self.data})
 
 
@@ -174,33 +165,6 @@ def results_of(fixtures: Sequence[Fixture], games: Sequence[Played], seed: int, 
             thrown = dict(roll_off(teams, make_die(seed, fixture.stage, fixture.game)))
             winner, rolls = next(iter(thrown)), tuple(thrown[team] for team in teams)
         yield GameResult(teams, last.scores, winner, 1 + last.fixture.attempt, rolls)
-
-
-Keep: TypeAlias = Callable[[Sequence[Played]], None]
-"""A function that gets every batch of games when it is in the file."""
-
-
-@contextmanager
-def feeding_games(
-    store: AnyStore, folder: PathLike, umpire: Umpire, warn: Callable[[str], None]
-) -> Iterator[tuple[Keep, list[Record]]]:
-    """Yield a function that adds games to the store, and the list to which it adds those to report.
-
-    Games to report have clocks or forfeits. Without agents the function does nothing.
-    """
-    noted: list[Record] = []
-    known: Mapping[str, str] | None = getattr(umpire, "identities", None)
-    if known is None:
-        yield lambda played: None, noted
-        return
-    with feeding(store, "season", folder, known, warn) as keep:
-
-        def keep_all(played: Sequence[Played]) -> None:
-            records = [Record.from_json(game.to_json()) for game in played]
-            noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
-            keep(records)
-
-        yield keep_all, noted
 
 
 @dataclass(frozen=True)

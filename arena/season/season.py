@@ -25,8 +25,8 @@ from typing import Any
 
 from cellgames.agents.agent_specs import split_name
 from cellgames.arena.play.tournament import Batch, Schedule, Stage, Tournament
-from cellgames.arena.records.record_lines import FORFEIT_LOG, finish
-from cellgames.arena.records.store import AnyStore
+from cellgames.arena.records.record_lines import FORFEIT_LOG, Record, finish
+from cellgames.arena.records.store import AnyStore, feeding
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.tables import Forfeits, Thinking, forfeits, thinking
 from cellgames.runs.run_folder import ANSWERS, RunFolder, RunKind
@@ -48,7 +48,7 @@ from cellgames.utils.report.model import (
 )
 from cellgames.utils.version import __version__
 
-from .games import REPLAYS, Fixture, Played, Umpire, UmpirePlayer, feeding_games, make_die, results_of
+from .games import REPLAYS, Fixture, Played, Umpire, UmpirePlayer, make_die, results_of
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule, league_counts
 from .standings import Bracket, GameResult, Line, Series, bracket, seed_teams, standings
 from .teams import Leagues, Team, by_league, check_names
@@ -350,6 +350,7 @@ def play_season(
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
     teams = tuple(replace(team, agent=split_name(team.agent)[0]) for team in teams)
     course = _Course(teams, options, folder, (lambda message: None) if say is None else _beside_bar(say))
+    known: Mapping[str, str] | None = getattr(umpire, "identities", None)
     settings = {
         **umpire.settings,
         "teams": [asdict(team) for team in teams],
@@ -357,7 +358,7 @@ def play_season(
         "within": options.within,
         "seed": options.seed,
         "version": __version__,
-        **({"identities": dict(known)} if (known := getattr(umpire, "identities", None)) is not None else {}),
+        **({} if known is None else {"identities": dict(known)}),
         **({"specs": specs} if specs else {}),
     }
     batches = list(_batches(course.schedule, umpire.chunk))
@@ -378,7 +379,15 @@ def play_season(
         progress=say is not None,
         each=course.tell,
     )
-    with place, feeding_games(store, folder, umpire, warn) as (games.keep, noted):
+    noted: list[Record] = []  # games of agents with clocks or forfeits
+    with place, feeding(None if known is None else store, "season", folder, known or {}, warn) as add:
+
+        def keep(played: Sequence[Played]) -> None:
+            records = [] if known is None else [Record.from_json(game.to_json()) for game in played]
+            noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
+            add(records)
+
+        games.keep = keep
         games.run(course.games(Stage(batches, f"{options.days} days")))
         finished = Season(
             settings=settings,

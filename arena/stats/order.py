@@ -35,8 +35,7 @@ from numpy.typing import NDArray
 from cellgames.utils.errors import check_level
 
 from .comparisons import PairResult
-from .davidson import Likelihood, maximise
-from .ratings import ELO_PER_LOG, tally_results
+from .ratings import ELO_PER_LOG, Likelihood, maximise, tally_results
 
 FloatArray: TypeAlias = NDArray[np.float64]
 

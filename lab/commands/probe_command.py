@@ -113,7 +113,7 @@ def _networks(path: Path) -> tuple[Game, dict[str, Network], list[int]]:
 def _records(arguments: argparse.Namespace, game: Game, network: Network) -> Sequence[Record]:
     """Return the games from which positions come."""
     from cellgames.agents.loading import load
-    from cellgames.arena.analyse.record_groups import grouped, read_paths
+    from cellgames.arena.analyse.reader import grouped, read_paths
     from cellgames.arena.play.evaluation import play_some
     from cellgames.lab.interventions.probing import GAMES
 

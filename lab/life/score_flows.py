@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.arena.analyse.record_groups import without_forfeits
+from cellgames.arena.analyse.reader import without_forfeits
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation import rules

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.arena.analyse.record_groups import without_forfeits
+from cellgames.arena.analyse.reader import without_forfeits
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table

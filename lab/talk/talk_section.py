@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.analyse.record_groups import without_forfeits
+from cellgames.arena.analyse.reader import without_forfeits
 from cellgames.arena.play.evaluation import play_some
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game

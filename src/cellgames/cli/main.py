@@ -46,8 +46,8 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
         "Play and watch",
         {
             "list": ("list_command:add_list", "Show all games and agents"),
-            "rules": ("rules_command", "Show the rules of a game in brief"),
-            "play": ("play_command", "Play a game at the terminal"),
+            "rules": ("play_command:add_rules", "Show the rules of a game in brief"),
+            "play": ("play_command:add_play", "Play a game at the terminal"),
             "serve": ("serve_command", "Watch, play and read ratings in the browser"),
             "replay": ("replay_command", "Play recorded games again"),
         },

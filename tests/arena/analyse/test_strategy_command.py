@@ -11,7 +11,7 @@ import pytest
 from strategy_records import a_game, played
 
 import cellgames
-from cellgames.arena.analyse.record_groups import agents_of, grouped, read_paths
+from cellgames.arena.analyse.reader import agents_of, grouped, read_paths
 from cellgames.arena.analyse.report import FORMAT, analyse_games, write_report
 from cellgames.arena.play.evaluation import play_some
 from cellgames.arena.records.record_lines import append

@@ -16,9 +16,7 @@ from run_kinds import LADDER
 import cellgames
 from cellgames.agents.loading import identities, load
 from cellgames.arena import LadderOptions, MatchOptions, play_evaluation
-from cellgames.arena.ladder.climb import FOLDER, Ladder, climb, points
-from cellgames.arena.ladder.mistakes import THREAT, WIN, mistakes
-from cellgames.arena.stats.placing import BEYOND, Placing
+from cellgames.arena.ladder.climb import BEYOND, FOLDER, THREAT, WIN, Ladder, Placing, climb, mistakes, points
 from cellgames.cli.main import main
 from cellgames.envs import Game, registry
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from refusals import refused
 
 from cellgames.arena.stats.comparisons import Outcome, PairResult
-from cellgames.arena.stats.davidson import Likelihood, maximise, outcome_probabilities
-from cellgames.arena.stats.ratings import rate
+from cellgames.arena.stats.ratings import Likelihood, maximise, outcome_probabilities, rate
 from cellgames.utils.statistics import wilson_interval
 
 Array = NDArray[np.float64]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from cellgames.agents.base import AnyAgent
-    from cellgames.arena.analyse.record_groups import Games
+    from cellgames.arena.analyse.reader import Games
     from cellgames.arena.records.record_lines import Record
     from cellgames.envs.core import Game, State
     from cellgames.utils.report.model import Report, Section
@@ -332,7 +332,7 @@ def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
 
 def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mapping[str, AnyAgent] | None]:
     """Return the games by kind, texts that say where they come from, and the agents to ask, None for none."""
-    from cellgames.arena.analyse.record_groups import Games
+    from cellgames.arena.analyse.reader import Games
     from cellgames.arena.play.evaluation import opening_plies, play_some
 
     if arguments.records or arguments.store is not None:
@@ -356,7 +356,7 @@ def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mappi
 
 
 def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
-    from cellgames.arena.analyse.record_groups import grouped, read_paths
+    from cellgames.arena.analyse.reader import grouped, read_paths
 
     records, sources = [], []
     if arguments.records:
