@@ -156,7 +156,7 @@ def test_a_game_in_which_all_act_at_once(tmp_path: Path, command: Command) -> No
     assert "The 2 moves before it are played." in shown
     assert "part 4: +" in shown
     assert "Player 1 (random) plays" not in shown  # a secret
-    assert re.search(r"^Player 1: sequence \?, points \?, tokens -, garnets \?, reserves \?$", shown, re.MULTILINE)
+    assert re.search(r"^Player 1 \? +\? +\? +\? +\?$", shown, re.MULTILINE)
     assert "Player 0 (you) loses" in shown
     (record,) = read_records(file).records
     assert [move.split(" ")[0] for move in record.moves] == ["r0c0,r0c1,r1c1/buy", "r0c3"]

@@ -405,7 +405,7 @@ def _listed(names: Sequence[str]) -> str:
     return " ".join(names[:_MOST_MOVES]) + (f" ... and {more} more" if more > 0 else "")
 
 
-_TEAMS = re.compile(r"^[ \d]+\n(?:^ *\d+ [.1-8]{16,}(?:\n|\Z))+", re.MULTILINE)  # a board of teams below its columns
+_TEAMS = re.compile(r"(?:^[.+1-8]{16,}\n?)+", re.MULTILINE)  # the lines of a board that shows nothing but teams
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of braille signs, by row and column
 _LABEL = 4  # signs before a row
 
