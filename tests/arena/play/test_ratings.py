@@ -263,6 +263,7 @@ def test_wilson_interval() -> None:
         (lambda: rate([]), ("wins", "none")),
         (lambda: rate([PairResult("a", "a", 0, "draw")]), ("agents", "'a' against itself")),
         (lambda: rate([PairResult("a", "b", 0, "draw")], level=95), ("level", "95")),
+        (lambda: rate([PairResult("a", "b", 0, "draw")], resamples=-1), ("resamples", "-1")),
         (lambda: rate([PairResult("a", "b", 0, "first")], prior=0, resamples=0), ("prior", "none with prior=0")),
         (
             lambda: rate([PairResult(ab[0], ab[1], 0, "first") for ab in ("ab", "cd")], prior=0, resamples=0),

@@ -81,6 +81,9 @@ def test_a_sampler_gives_every_new_game_its_position(game: Game) -> None:
         one.step_random(randoms[0])
         two.step_random(randoms[1])
     assert one.state.equal(two.state), "the same seeds give other games"
+    sampler.known = len(lines)
+    starts = {tuple(shown(game, game.vector(16, seed=seed, positions=sampler).state)) for seed in range(3)}
+    assert len(starts) > 1 or len(lines) == 1, "the seed does not reach the sampler"
     vector.set_positions(None)
     vector.reset(3)
     assert vector.state.equal(SeatVector(game, 4, seed=3).state)

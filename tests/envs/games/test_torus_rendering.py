@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import numpy.typing as npt
 import pytest
+from refusals import refused
 
 from cellgames.envs.core.drawing import Inset, Picture, Polygon, Text, to_svg
 from cellgames.envs.core.raster import to_rgb
@@ -203,3 +204,6 @@ def test_every_winding_has_the_name_of_the_rules() -> None:
         **{(0, -2): "ring", (0, 1): "ring", (-2, 0): "bracelet", (1, 0): "bracelet"},
         **{(-2, -2): "r-helix", (1, 1): "r-helix", (-2, 1): "l-helix", (1, -2): "l-helix"},
     }
+    assert winning_class([(0, 0, 0), (0, 1, 2)]) == "r-helix"
+    with refused("path"):
+        winning_class([(0, 0, 0), (0, 0, 0)])
