@@ -103,14 +103,14 @@ def grown(game: Torus | ConnectionGame, state: Any, simulations: int, playouts: 
 
 
 GROWN: list[tuple[Torus | ConnectionGame, int, int, int]] = [
-    (Torus(2), 2, 60, 1),
-    *((Torus(3), plies, 80, 1) for plies in (0, 8)),
-    (Torus(5), 20, 60, 4),
-    (Torus(8), 70, 40, 1),
-    (Torus(16), 200, 20, 1),
+    (Torus(2), 2, 40, 1),
+    *((Torus(3), plies, 40, 1) for plies in (0, 8)),
+    (Torus(5), 20, 30, 4),
+    (Torus(8), 70, 30, 1),
+    (Torus(16), 200, 12, 1),
     *((Hex(size=4), plies, 34, 2) for plies in (0, 1, 8)),  # at the start, where the second player may swap, and later
-    (Hex(size=11, swap=False), 60, 60, 2),
-    (Y(size=6), 1, 44, 2),
+    (Hex(size=11, swap=False), 60, 30, 2),
+    (Y(size=6), 1, 30, 2),
     (Hex(size=3, tiling="octagons"), 1, 28, 2),
     (Y(size=4, tiling="octagons", swap=False), 8, 40, 2),
 ]
