@@ -208,7 +208,7 @@ def opened(agent: Any, games: int) -> Played:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at by /proc")
-@pytest.mark.parametrize("way", slow_except(["exec", "gtp"], WAYS[1:]))
+@pytest.mark.parametrize("way", slow_except(["gtp"], WAYS[1:]))
 def test_what_a_process_does_wrong_costs_its_game_only(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from paths import ROOT
@@ -31,14 +30,16 @@ LINES = 130
 GAME = cellgames.make("torus-v0", size=3)
 
 
-def command(name: str, folder: Path) -> str:
-    """Return the command line of an example, compiled if need be."""
+@pytest.fixture(scope="module", params=BOTS)
+def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The command line of an example, compiled if need be."""
+    name = request.param
     tool, options = BOTS[name]
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is missing")
     if not options:
         return shlex.join([tool, str(FOLDER / name)])
-    binary = str(folder / "bot")
+    binary = str(tmp_path_factory.mktemp(name) / "bot")
     run([tool, *options, "-o", binary, str(FOLDER / name)])
     return shlex.quote(binary)
 
@@ -48,19 +49,15 @@ def run(words: Sequence[str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", BOTS)
-def test_an_example_plays_legally_and_better_than_random(name: str, tmp_path: Path) -> None:
-    words = command(name, tmp_path)
-    assert all(finding.passed for finding in check_program(words, GAME, games=2)), list(check_program(words, GAME))
-    agent = ProgramAgent(words)
+def test_an_example_plays_legally_and_better_than_random(command: str) -> None:
+    assert all(finding.passed for finding in check_program(command, GAME, games=2)), list(check_program(command, GAME))
+    agent = ProgramAgent(command)
     assert match(GAME, agent, "random", MatchOptions(games=20)).score >= 0.8
     agent.close()
 
 
-@pytest.mark.parametrize("name", BOTS)
-def test_an_example_refuses_another_game(name: str, tmp_path: Path) -> None:
-    game = cellgames.make("toroidal-cup-small-v0")
-    (finding,) = check_program(command(name, tmp_path), game)
+def test_an_example_refuses_another_game(command: str) -> None:
+    (finding,) = check_program(command, cellgames.make("toroidal-cup-small-v0"))
     assert not finding.passed
     assert finding.detail == "the program says: 'this bot plays torus-v0'"
 

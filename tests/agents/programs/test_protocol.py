@@ -75,7 +75,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(data=st.data())
 def test_messages_are_checked_as_their_schemas_say(data: st.DataObject) -> None:
     """A message with one value changed or left out is refused if jsonschema refuses it, and only then."""

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
@@ -43,16 +40,10 @@ def test_it_is_used_on_the_cpu_only() -> None:
     assert library(torch.device("meta")) is None
 
 
-def test_a_variable_switches_it_off() -> None:
-    code = "from cellgames.envs.native import status; print(status())"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "CELLGAMES_NATIVE": "0"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "native kernels: off, since CELLGAMES_NATIVE is 0"
+def test_a_variable_switches_it_off(anew: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CELLGAMES_NATIVE", "0")
+    assert str(status()) == "native kernels: off, since CELLGAMES_NATIVE is 0"
+    assert library(CPU) is None
 
 
 def test_without_it_torch_code_runs(anew: None, monkeypatch: pytest.MonkeyPatch) -> None:
