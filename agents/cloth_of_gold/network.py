@@ -17,7 +17,7 @@ from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.networks import Network, Relation, Size
 from cellgames.envs.boards.bitboards import count
-from cellgames.envs.cloth_of_gold import observation as seen
+from cellgames.envs.cloth_of_gold import state as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.simulation import simulate
 from cellgames.envs.cloth_of_gold.state import ClothState

@@ -16,12 +16,12 @@ from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, draw_seeds, reaching
 from cellgames.envs.boards.bitboards import popcount
-from cellgames.envs.boards.orientations import Cell, orientations, parse_cells
+from cellgames.envs.boards.rle import Cell, orientations, parse_cells
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT, disk
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 
 SHAPES: dict[str, str] = {
     # Still lifes hold units and territory.

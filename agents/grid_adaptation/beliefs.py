@@ -15,13 +15,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from typing_extensions import override
 
 from cellgames.agents.base import reaching
 from cellgames.envs.core import chance
-from cellgames.envs.grid_adaptation import observation, rules
+from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.state import GridState
+from cellgames.envs.grid_adaptation.state import LARGEST, GridState
 from cellgames.utils.errors import InputError, shown
 
 from .decoding import Seen
@@ -29,7 +28,7 @@ from .decoding import Seen
 _DEAL, _FLIP, _SPEND, _SEED = range(chance.USER, chance.USER + 4)
 _MOSTLY = 3, 4  # three players in four do what is sensible: play a reserve tile, flip what the scores speak for
 # After one more the price shows as the largest number.
-_MOST_BOUGHT = next(bought for bought in range(64) if rules.price(bought + 1) > observation.LARGEST)
+_MOST_BOUGHT = next(bought for bought in range(64) if rules.price(bought + 1) > LARGEST)
 
 
 @dataclass(frozen=True)
@@ -49,19 +48,27 @@ class Remembered:
 
 
 class History:
-    """The public scores of all rounds, by environment and seat, since observations show the last round alone."""
+    """What seats have seen in all rounds, by environment, since observations show the last round alone.
+
+    It keeps public scores, the board of the last round, and which sequences others have had in each round. Tiles of a
+    player's own sequence say nothing, because they may be the player's own.
+    """
 
     def __init__(self, game: GridAdaptation) -> None:
         self.game = game
         self._public = torch.zeros(0, game.players, game.rounds, 8, dtype=torch.int16, device="cpu")
         self._sequence = torch.zeros(0, game.players, dtype=torch.int64, device="cpu")
+        self._held = torch.zeros(0, game.players, game.rounds, 8, dtype=torch.bool, device="cpu")
+        self._boards = torch.zeros(0, game.players, 4, game.grid.words, dtype=torch.int64, device="cpu")
+        self._rounds = torch.zeros(0, game.players, dtype=torch.int64, device="cpu")
 
     def start(self, players: Tensor, env_ids: Tensor) -> None:
         """Forget these matches: new ones begin. The arguments are those of `Agent.start`."""
-        players, env_ids = players.to(self._public.device), env_ids.to(self._public.device)
-        self._public, self._sequence = reaching(self._public, env_ids), reaching(self._sequence, env_ids)
-        self._public[env_ids, players] = -1
-        self._sequence[env_ids, players] = -1
+        players, env_ids = players.cpu(), env_ids.cpu()
+        for name, unseen in (("_public", -1), ("_sequence", -1), ("_held", 0), ("_boards", 0), ("_rounds", 0)):
+            memory = reaching(getattr(self, name), env_ids)
+            memory[env_ids, players] = unseen
+            setattr(self, name, memory)
 
     def state_dict(self) -> dict[str, Tensor]:
         """Return the memory."""
@@ -77,15 +84,27 @@ class History:
 
     def look(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Remembered:
         """Remember what is seen in rows, [L], and return all that is known of their matches."""
-        device = self._public.device
-        players, env_ids = players.to(device), env_ids.to(device)
-        later = (seen.round > 1).nonzero().squeeze(1).to(device)
-        last = seen.round.to(device)[later] - 2
-        self._public[env_ids[later], players[later], last] = seen.public.to(device)[later].to(torch.int16)
+        players, env_ids, number = players.cpu(), env_ids.cpu(), seen.round.cpu()
+        later = (number > 1).nonzero().squeeze(1)
+        self._public[env_ids[later], players[later], number[later] - 2] = seen.public.cpu()[later].to(torch.int16)
         known = self._sequence[env_ids, players]
-        self._sequence[env_ids, players] = torch.where(known < 0, seen.sequence.to(device), known)
+        self._sequence[env_ids, players] = torch.where(known < 0, seen.sequence.cpu(), known)
         public = self._public[env_ids, players].to(seen.public)
         return Remembered(public, self._sequence[env_ids, players].to(seen.sequence))
+
+    def facts(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Tensor:
+        """Remember the boards of rows, and return which sequences others have had in each round, bool [L, R, 8]."""
+        players, env_ids, device = players.cpu(), env_ids.cpu(), seen.round.device
+        boards, number, own = seen.planes.cpu(), seen.round.cpu(), seen.sequence.cpu()
+        # Boards before the first round are empty, so a player that joins late has seen none of the last round.
+        follows = (number == self._rounds[env_ids, players] + 1) & (number > 1)
+        placed = placed_sequences(self.game, self._boards[env_ids, players].permute(1, 2, 0).contiguous(), boards)
+        placed &= torch.arange(8, device="cpu") != own[:, None]
+        rows = follows.nonzero().squeeze(1)
+        self._held[env_ids[rows], players[rows], number[rows] - 2] = placed[rows]
+        self._boards[env_ids, players] = boards.permute(2, 0, 1)
+        self._rounds[env_ids, players] = number
+        return self._held[env_ids, players].to(device)
 
 
 def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
@@ -215,43 +234,6 @@ def placed_sequences(game: GridAdaptation, before: Tensor, after: Tensor) -> Ten
     return torch.stack(found, 1)
 
 
-class Witness(History):
-    """The memory of a player that also looks for tiles that others have placed.
-
-    It keeps the board of the last round, and which sequences others have had in each round. Tiles of a player's own
-    sequence say nothing, because they may be the player's own.
-    """
-
-    def __init__(self, game: GridAdaptation) -> None:
-        super().__init__(game)
-        self._held = torch.zeros(0, game.players, game.rounds, 8, dtype=torch.bool, device="cpu")
-        self._boards = torch.zeros(0, game.players, 4, game.grid.words, dtype=torch.int64, device="cpu")
-        self._rounds = torch.zeros(0, game.players, dtype=torch.int64, device="cpu")
-
-    @override
-    def start(self, players: Tensor, env_ids: Tensor) -> None:
-        super().start(players, env_ids)
-        players, env_ids = players.cpu(), env_ids.cpu()
-        self._held, self._boards = reaching(self._held, env_ids), reaching(self._boards, env_ids)
-        self._rounds = reaching(self._rounds, env_ids)
-        self._held[env_ids, players], self._boards[env_ids, players] = False, 0
-        self._rounds[env_ids, players] = 0
-
-    def facts(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Tensor:
-        """Remember the boards of rows, and return which sequences others have had in each round, bool [L, R, 8]."""
-        players, env_ids, device = players.cpu(), env_ids.cpu(), seen.round.device
-        boards, number, own = seen.planes.cpu(), seen.round.cpu(), seen.sequence.cpu()
-        # Boards before the first round are empty, so a player that joins late has seen none of the last round.
-        follows = (number == self._rounds[env_ids, players] + 1) & (number > 1)
-        placed = placed_sequences(self.game, self._boards[env_ids, players].permute(1, 2, 0).contiguous(), boards)
-        placed &= torch.arange(8, device="cpu") != own[:, None]
-        rows = follows.nonzero().squeeze(1)
-        self._held[env_ids[rows], players[rows], number[rows] - 2] = placed[rows]
-        self._boards[env_ids, players] = boards.permute(2, 0, 1)
-        self._rounds[env_ids, players] = number
-        return self._held[env_ids, players].to(device)
-
-
 def likely_sequences(
     game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, held: Tensor, seeds: Tensor
 ) -> Tensor:
@@ -259,7 +241,7 @@ def likely_sequences(
 
     Each is a draw from the prior of `determinize`, given the facts: the first of 16 that contradicts none of them,
     or the one that contradicts fewest. Seats are int64 [L], seeds int64 [L, S]; `held`, bool [L, R, 8], is the result
-    of `Witness.facts`.
+    of `History.facts`.
     """
     draws = seeds.shape[1]
     tries = _TRIES if bool(held.any()) else 1

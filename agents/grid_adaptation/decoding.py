@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from cellgames.envs.grid_adaptation import observation, rules
+from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.state import BOARDS, PLANES, num_planes
 
-_PLACE = {name: place for place, name in enumerate(observation.PLANES)}
+_PLACE = {name: place for place, name in enumerate(PLANES)}
 _SEQUENCES = _PLACE["what sequence 000 would have earned in the last round"]
 
 
@@ -61,13 +62,13 @@ class Seen:
 
 def seen(game: GridAdaptation, observed: Tensor) -> Seen:
     """Decode observations, int16 [L, C, H, W]."""
-    boards = game.grid.pack(observed[:, : observation.BOARDS])
+    boards = game.grid.pack(observed[:, :BOARDS])
     numbers = observed[:, :, 0, 0].long()
 
     def number(name: str) -> Tensor:
         return numbers[:, _PLACE[name]]
 
-    voting, added = number("1 in the voting step") == 1, numbers[:, observation.num_planes(game.players) :][:, :1]
+    voting, added = number("1 in the voting step") == 1, numbers[:, num_planes(game.players) :][:, :1]
     own = zip(rules.DIGITS, (number(f"own digit {place}") for place in (1, 2, 3)), strict=True)
     return Seen(
         planes=boards,

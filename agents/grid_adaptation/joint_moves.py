@@ -30,7 +30,7 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import BUY, COMPONENTS
 from cellgames.utils.errors import check_at_least
 
-from .beliefs import Witness, likely_sequences
+from .beliefs import History, likely_sequences
 from .decoding import Seen, seen
 from .greedy import GridPlayer, Planner, Plans
 from .lookahead import KeenOthers, Others, tiles_on, tried, weighted
@@ -165,26 +165,26 @@ class GridSearch(GridPlayer):
         guesses = -(-joint_moves // 4)
         super().__init__(f"mcts:{joint_moves}", guesses)
         self.joint_moves, self.keen = joint_moves, keen
-        self._witness: Witness | None = None
+        self._history: History | None = None
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
         rules = self.game.base
         self._planner = Planner(self.others(rules), self._guesses, _SHAPES)
-        if self._witness is None or self._witness.game != rules:
-            self._witness = Witness(rules)
-        self._witness.start(players, env_ids)
+        if self._history is None or self._history.game != rules:
+            self._history = History(rules)
+        self._history.start(players, env_ids)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the memory of the games in progress, after `start`."""
-        return self._witness.state_dict() if self._witness is not None else {}
+        return self._history.state_dict() if self._history is not None else {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore the result of `state_dict`, after `start`; a `ValueError` if it is of other games."""
-        if self._witness is None:
+        if self._history is None:
             raise must_start(self)
-        self._witness.load_state_dict(state)
+        self._history.load_state_dict(state)
 
     @override
     def others(self, game: GridAdaptation) -> Others:
@@ -198,9 +198,9 @@ class GridSearch(GridPlayer):
 
     def plans(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, more: Tensor | None = None) -> Plans:
         """Return the plans with their worth; the arguments are those of `choose`, and `more` of `Planner.plans`."""
-        assert self._witness is not None  # as the planner, made by `start`
-        remembered = self._witness.look(view, players, env_ids)
-        held = self._witness.facts(view, players, env_ids)
+        assert self._history is not None  # as the planner, made by `start`
+        remembered = self._history.look(view, players, env_ids)
+        held = self._history.facts(view, players, env_ids)
         worlds = chance.draw(seeds[:, None], _WORLDS, torch.arange(self._guesses, device=seeds.device))
         found = []
         for some in torch.arange(len(env_ids), device=seeds.device).split(_ROWS):

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from cellgames.envs.boards.orientations import orientations, parse_cells
 from cellgames.envs.boards.packedboards import PackedGrid
+from cellgames.envs.boards.rle import orientations, parse_cells
 from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator, pointer
 from cellgames.utils.errors import InputError
 

@@ -14,9 +14,8 @@ from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.networks import Network, Relation, Size
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.observation import num_planes
-from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS, VOTE
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS, VOTE, num_planes
+from cellgames.envs.kernels.compiling import table
 
 from .decoding import Seen, seen
 from .lookahead import base_of, tiles_on, tried

@@ -16,7 +16,7 @@ from cellgames.agents.grid_adaptation.network import GridNetwork
 from cellgames.agents.networks.blocks import head
 from cellgames.agents.networks.networks import Relation, Size
 from cellgames.envs.core import Game
-from cellgames.envs.grid_adaptation.observation import num_planes
+from cellgames.envs.grid_adaptation.state import num_planes
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 
 _HIDDEN = 64

@@ -11,7 +11,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.blocks import Trunk, head, pooled
 from cellgames.agents.networks.networks import Choices, Network, NetworkAgent, Relation, Size
 from cellgames.envs.core import Game
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 from cellgames.envs.torus.symmetry import transformed
 
 

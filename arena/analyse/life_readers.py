@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from cellgames.agents.cloth_of_gold.turns import SHAPES
 from cellgames.arena.records.record_lines import Record
-from cellgames.envs.boards.orientations import Cell, orientations, parse_cells
+from cellgames.envs.boards.rle import Cell, orientations, parse_cells
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.toroidal_cup.game import ToroidalCup

@@ -14,8 +14,7 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import Life
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.placement import legal_cells
-from cellgames.envs.cloth_of_gold.simulation import advance
-from cellgames.envs.cloth_of_gold.territory import territory
+from cellgames.envs.cloth_of_gold.simulation import advance, territory
 from cellgames.envs.core import seeds
 from cellgames.envs.core.vector import Vector
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, placement, simulate

@@ -1,4 +1,6 @@
-"""Boards of a few states as one word of text, written as Golly writes patterns of several states.
+"""Boards and patterns as text, and the rotated and mirrored forms of patterns.
+
+Boards of a few states are one word, written as Golly writes patterns of several states.
 
 Rows of runs (`12.3A` is 12 empty cells and 3 of state 1), `$` between rows, nothing after a row's last cell that is
 not empty, `!` at the end.
@@ -7,8 +9,11 @@ not empty, `!` at the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
+
+Cell = tuple[int, int]
+"""Row and column."""
 
 _STATES = ".ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _RUNS = re.compile(r"(?:(?:[1-9][0-9]{0,3})?[.A-Z$])*!")
@@ -51,3 +56,19 @@ def string_to_board(text: str, rows: int, cols: int, states: int = 26) -> list[l
         board[row][col : col + count] = [state] * count
         col += count
     return board
+
+
+def parse_cells(text: str) -> list[Cell]:
+    """Return the cells `o` of rows such as `.oo/oo./.o.`."""
+    return [(row, col) for row, line in enumerate(text.split("/")) for col, sign in enumerate(line) if sign == "o"]
+
+
+def orientations(cells: Iterable[Cell]) -> list[tuple[Cell, ...]]:
+    """Return the eight rotated and mirrored forms, each moved to row 0 and column 0, its cells in order."""
+    turned, forms = list(cells), []
+    for _ in range(4):
+        turned = [(col, -row) for row, col in turned]
+        for form in (turned, [(row, -col) for row, col in turned]):
+            top, left = (min(axis, default=0) for axis in zip(*form, strict=True))
+            forms.append(tuple(sorted((row - top, col - left) for row, col in form)))
+    return forms

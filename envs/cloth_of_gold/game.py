@@ -23,11 +23,11 @@ from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
-from . import notation, observation, placement, rendering, rounds, rules
+from . import notation, placement, rendering, rounds, rules
 from .native_step import ClothSolo, native_step
 from .notation import Position
-from .state import COLUMNS, ClothState
-from .territory import territory
+from .simulation import territory
+from .state import BOARDS, COLUMNS, LARGEST, NUMBERS, ClothState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
@@ -146,12 +146,12 @@ class ClothOfGold(Game[ClothState]):
     @property
     def boards(self) -> tuple[str, ...]:
         """The names of the planes of cells of an observation; those of an extension come last."""
-        return observation.BOARDS
+        return BOARDS
 
     @property
     def numbers(self) -> tuple[str, ...]:
         """The names of its planes that are the same everywhere; those of an extension come last."""
-        return observation.NUMBERS
+        return NUMBERS
 
     @property
     def random_rounds(self) -> bool:
@@ -172,7 +172,7 @@ class ClothOfGold(Game[ClothState]):
     @override
     def info(self) -> GameInfo:
         reward = 1.0 + 2 * self.shaping  # from all cells the opponent's to all of them one's own
-        most = min(observation.LARGEST, max(self.cells, self.most_units, self.max_rounds))
+        most = min(LARGEST, max(self.cells, self.most_units, self.max_rounds))
         return GameInfo(
             id=self.id,
             title="Cloth of Gold",
@@ -354,7 +354,7 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def observe(self, state: ClothState, player: Tensor | int) -> Tensor:
-        """Return a plane for each of `observation.BOARDS` and `observation.NUMBERS`: int16 [B, 11, H, W].
+        """Return a plane for each of `BOARDS` and `NUMBERS`: int16 [B, 11, H, W].
 
         An extension may have more of both: `boards` and `numbers` name them.
 
@@ -372,21 +372,21 @@ class ClothOfGold(Game[ClothState]):
 
     def _write_observation(self, state: ClothState, player: Tensor | int, out: Tensor) -> None:
         boards, numbers, seat = self._seen(state, player)
-        first = len(observation.BOARDS), len(observation.NUMBERS)  # those of the base game
+        first = len(BOARDS), len(NUMBERS)  # those of the base game
         write_planes(self.grid, boards, seat[:, None], numbers[:, None], first, out[:, None])
 
     @override
     def _native_observer(self, state: ClothState, seat: Tensor) -> Callable[[int], object] | None:
         if (native := library(state.device)) is None:
             return None
-        numbers = torch.empty((1, 1, len(observation.NUMBERS)), dtype=torch.int16, device=state.device)
-        boards, first = self._boards(state), (len(observation.BOARDS), len(observation.NUMBERS))
+        numbers = torch.empty((1, 1, len(NUMBERS)), dtype=torch.int16, device=state.device)
+        boards, first = self._boards(state), (len(BOARDS), len(NUMBERS))
         write = native_writer(native, self.grid, boards, seat[:, None], numbers, first, torch.int16)
         arrays = (state.left, state.round, state.scores, state.first, seat, numbers)
         left, number, scores, starts, seats, row = (x.numpy() for x in arrays)
 
         def see(out: int) -> None:
-            player, most = seats[0], observation.LARGEST
+            player, most = seats[0], LARGEST
             row[:] = left[0], number[0], min(max(scores[0, player], -most), most), player == starts[0]
             write(out)
 
@@ -400,7 +400,7 @@ class ClothOfGold(Game[ClothState]):
     def _seen(self, state: ClothState, player: Tensor | int) -> tuple[list[Tensor], Tensor, Tensor]:
         """Return the boards of `observe` as `write_planes` takes them, its numbers, int16 [B, 4], and the seats."""
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        own = state.scores.gather(1, seat[:, None]).squeeze(1).clamp(-observation.LARGEST, observation.LARGEST)
+        own = state.scores.gather(1, seat[:, None]).squeeze(1).clamp(-LARGEST, LARGEST)
         numbers = torch.stack((state.left, state.round, own.int(), (seat == state.first).int()), 1).to(torch.int16)
         return self._boards(state), numbers, seat
 

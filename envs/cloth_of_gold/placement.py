@@ -13,8 +13,8 @@ from cellgames.envs.core.state import along_envs, copied, innermost
 from cellgames.envs.native import Library, Operator
 
 from . import rules
+from .simulation import LARGEST, WIDEST, territory
 from .state import ClothState
-from .territory import LARGEST, WIDEST, territory
 
 
 @Operator

@@ -18,9 +18,8 @@ from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.core.state import copied
 from cellgames.envs.native import Library, Operator, pointer
 
-from .simulation import advance, simulate
+from .simulation import LARGEST, WIDEST, advance, simulate, territory
 from .state import ClothState
-from .territory import LARGEST, WIDEST, territory
 
 if TYPE_CHECKING:
     from .game import ClothOfGold

@@ -1,4 +1,4 @@
-"""Many generations of many worlds of Cloth of Gold.
+"""Many generations of many worlds of Cloth of Gold, and territory: the cells within a radius of a side's units.
 
 Native code plays them on the CPU.
 
@@ -14,7 +14,12 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.native import Library, Operator
 
 from . import rules
-from .territory import WIDEST
+
+WIDEST = 1600
+"""The most columns of a board that native code has room for."""
+
+LARGEST = 64
+"""The largest radius of which that is true."""
 
 
 @torch.no_grad()
@@ -86,3 +91,20 @@ def _advance(grid: Grid, planes: Tensor, generations: int, neutral_rules: int) -
         else:
             a, b, killed = rules.two_sided_generation(grid, a, b, killed)
     return torch.stack((a, b, neutral, killed))
+
+
+@Operator
+def territory(grid: Grid, units: Tensor, radius: int) -> Tensor:
+    """Return bitboards [..., S, N, B] of the territory of units, bitboards of the same shape."""
+    return grid.dilate(units, rules.disk(radius))
+
+
+@territory.native
+def _native_territory(native: Library, grid: Grid, units: Tensor, radius: int) -> Tensor:
+    """Return the same by `sources/cloth_of_gold_turns.cpp`."""
+    if grid.cols > WIDEST or radius > LARGEST:
+        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
+    fields = torch.empty_like(units, memory_format=torch.contiguous_format)
+    sizes = grid.rows, grid.cols, units.shape[-1], units.shape[:-3].numel()
+    native.cellgames_cloth_of_gold_territory(*sizes, radius, torch.get_num_threads(), units, fields)
+    return fields

@@ -1,4 +1,4 @@
-"""The state of a batch of Cloth of Gold games."""
+"""The state of a batch of Cloth of Gold games, and the layout of what a player observes of it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from cellgames.envs.core.state import State
 
 COLUMNS = ("units_a", "units_b", "territory_a", "territory_b", "contested", "killed")
 """Of `ClothState.rounds`."""
+
+BOARDS = ("own", "opponent", "neutral", "killed", "placed", "own territory", "opponent's territory")
+NUMBERS = ("units left in this turn", "round", "own score of the last round", "1 for player_a")
+PLANES = len(BOARDS) + len(NUMBERS)
+LARGEST = (1 << 15) - 1  # of an int16: scores beyond are shown as this
 
 
 @dataclass(frozen=True, eq=False)

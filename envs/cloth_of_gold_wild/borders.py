@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.dilation import Footprint
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
 
 WIDEST = 256

@@ -16,9 +16,8 @@ from typing_extensions import override
 
 from cellgames.envs.cloth_of_gold import placement, rules
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.observation import LARGEST
 from cellgames.envs.cloth_of_gold.rounds import World
-from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.state import LARGEST, ClothState
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo
 from cellgames.envs.core.solo import BatchOfOne, Solo
@@ -30,10 +29,9 @@ from cellgames.utils.errors import InputError, shown
 
 from . import notation, observation, perks, rounds
 from .native_step import native_step
-from .noise import round_seed
 from .rendering import WildView, wild_view
 from .state import WildState, wild
-from .terrain import HIGHEST
+from .terrain import HIGHEST, round_seed
 from .weather import draw_weather
 
 Territory = Literal["field", "hull"]

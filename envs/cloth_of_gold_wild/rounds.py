@@ -18,15 +18,15 @@ from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import rules
 from cellgames.envs.cloth_of_gold.placement import bits_of
 from cellgames.envs.cloth_of_gold.rounds import World
+from cellgames.envs.cloth_of_gold.simulation import territory
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.core.state import innermost
 from cellgames.envs.native import Library, library
 
 from . import perks, terrain, weather
 from .borders import zones
-from .noise import round_seed
 from .state import WildState
+from .terrain import round_seed
 from .weather import Fire
 from .wildlife import EVERY, KINDS, Wildlife, kinds_of, place_animals
 

@@ -14,10 +14,9 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.cloth_of_gold.rules import PLUS
 from cellgames.envs.core import chance
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 
-from .noise import FIRE, REGROWTH, STRIKES, WEATHER, draw_byte
-from .terrain import HIGHEST, LEVEL, LEVEL_STEP, LOWEST
+from .terrain import FIRE, HIGHEST, LEVEL, LEVEL_STEP, LOWEST, REGROWTH, STRIKES, WEATHER, draw_byte
 
 KINDS = ("calm", "dry", "rain", "storm")
 """The states of the weather, by number."""

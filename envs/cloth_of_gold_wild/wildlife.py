@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 
-from .noise import ANIMALS, LATTICE, NOISE, noise_at, noise_lattice
+from .terrain import ANIMALS, LATTICE, NOISE, noise_at, noise_lattice
 
 KINDS = ("grazers", "hunters", "guards")
 """The kinds of animals, in their order."""

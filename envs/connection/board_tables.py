@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core.native_step import structure
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 
 from . import boards
 from .boards import Board, Shape, Tiling

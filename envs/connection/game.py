@@ -37,8 +37,7 @@ from cellgames.utils.errors import InputError, shown
 from . import board_tables, boards, filling, rules
 from .board_tables import Tables, native_board
 from .boards import MOST_SIZE, Board, Shape, Tiling
-from .rendering import draw_sides
-from .winning_path import Link, winning_path
+from .rendering import Link, draw_sides, winning_path
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Notes, Picture

@@ -24,11 +24,12 @@ _MASK = 0xFFFFFFFF
 _MASK_61 = (1 << 61) - 1
 _WEYL = 0x1E3779B97F4A7C15  # odd, below 2^61
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+Seed = TypeVar("Seed", int, Tensor)
 _WORDS = [np.array(word, dtype=np.uint32) for word in range(33)]  # in calls, twice as quick as numbers
 
 
-def _threefry(key_low: Tensor, key_high: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return Threefry-2x32-20 of 32-bit values held in int64, so that no operation overflows."""
+def _threefry(key_low: Seed, key_high: Seed, x: Seed, y: Seed) -> tuple[Seed, Seed]:
+    """Return Threefry-2x32-20 of 32-bit values held in int64 or plain integers, so that no operation overflows."""
     keys = (key_low, key_high, key_low ^ key_high ^ 0x1BD11BDA)
     x, y = (x + keys[0]) & _MASK, (y + keys[1]) & _MASK
     for block in range(5):
@@ -91,24 +92,13 @@ def draw(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
 
 def draw_one(seed: int, purpose: int, counter: int) -> int:
     """Return `draw` of a single seed and counter, in plain integers, which take a tenth of the time."""
-    low, high = seed & _MASK, seed >> 32 & _MASK
-    keys = low, high, low ^ high ^ 0x1BD11BDA
-    x, y = (counter + keys[0]) & _MASK, (purpose + keys[1]) & _MASK
-    for block in range(5):
-        for turn in _ROTATIONS[block % 2]:
-            x = (x + y) & _MASK
-            y = ((y << turn | y >> 32 - turn) & _MASK) ^ x
-        x = (x + keys[(block + 1) % 3]) & _MASK
-        y = (y + keys[(block + 2) % 3] + block + 1) & _MASK
-    return (y & 0x7FFFFFFF) << 32 | x
+    low, high = _threefry(seed & _MASK, seed >> 32 & _MASK, counter, purpose)
+    return (high & 0x7FFFFFFF) << 32 | low
 
 
 def uniform_int(bits: Tensor, high: Tensor | int) -> Tensor:
     """Return whole numbers from 0 to `high` - 1, at most 2^31, of `draw`'s bits (bias below 2^-31 * high)."""
     return ((bits & 0xFFFFFFFF) * high) >> 32
-
-
-Seed = TypeVar("Seed", int, Tensor)
 
 
 def next_seed(seed: Seed) -> Seed:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.native_library import threads
 from cellgames.utils.errors import InputError, shown

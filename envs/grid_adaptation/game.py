@@ -22,10 +22,10 @@ from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
-from . import legality, matches, native, notation, observation, rendering, rules
+from . import legality, matches, native, notation, rendering, rules
 from .notation import Position
 from .solo import GridSolo
-from .state import MOST_TILES, RESERVE, VOTE, GridState
+from .state import LARGEST, MOST_TILES, RESERVE, VOTE, GridState, num_planes
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
@@ -134,9 +134,7 @@ class GridAdaptation(Game[GridState]):
             max_turns=self.rounds * self.steps_a_round + 1,
             reward_range=bounds,
             action_nvec=(space, space, space, space, 4, 2, self.players + 1),
-            observation=Space(
-                (observation.num_planes(self.players), self.size, self.size), torch.int16, 0, observation.LARGEST
-            ),
+            observation=Space((num_planes(self.players), self.size, self.size), torch.int16, 0, LARGEST),
             board=Space((self.size, self.size), torch.int8, -1, 7),
         )
 
@@ -210,13 +208,13 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def observe(self, state: GridState, player: Tensor | int) -> Tensor:
-        """Return the planes of `observation.PLANES` and two for each player: int16 [B, C, H, W].
+        """Return the planes of `PLANES` and two for each player: int16 [B, C, H, W].
 
         The board is public; sequence, reserves, garnets and points are one's own. Everybody's points, and who is tied
         for the fewest, are shown to those who vote, and to all when the match is over.
         """
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        shape = (len(state), 1, observation.num_planes(self.players), self.size, self.size)
+        shape = (len(state), 1, num_planes(self.players), self.size, self.size)
         out = torch.empty(shape, dtype=torch.int16, device=state.device)
         self._write_observation(state, seat[:, None], out)
         return out.squeeze(1)
@@ -240,7 +238,7 @@ class GridAdaptation(Game[GridState]):
         public = [field.expand_as(own) for field in (state.round[:, None], flips, voting)]
         parts = [torch.stack([*digits, *held, *public], 2), state.public[:, None].expand(-1, seats.shape[1], -1)]
         parts += [state.scores.long()[:, None] * counted, state.tied[:, None] & counted]
-        numbers = torch.cat(parts, 2).clamp(max=observation.LARGEST).to(torch.int16)
+        numbers = torch.cat(parts, 2).clamp(max=LARGEST).to(torch.int16)
         boards = list(state.planes.unbind(1))
         write_planes(self.grid, boards, seats, numbers, (len(boards), numbers.shape[2]), out)
 

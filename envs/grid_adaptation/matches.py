@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Operator
 
 from . import rules

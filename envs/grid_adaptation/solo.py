@@ -10,7 +10,8 @@ from typing_extensions import override
 
 from cellgames.envs.core.solo import NativeSolo
 
-from . import observation, rules
+from . import rules
+from .state import BOARDS, LARGEST
 
 if TYPE_CHECKING:
     from .game import GridAdaptation
@@ -39,17 +40,17 @@ class GridSolo(NativeSolo):
         if not self._fresh:
             self._fresh = True
             self._count()
-            self._seen[: observation.BOARDS] = self._cells()
-            self._seen[observation.BOARDS :] = self._rows[0, :, None, None]
+            self._seen[:BOARDS] = self._cells()
+            self._seen[BOARDS:] = self._rows[0, :, None, None]
         seen: npt.NDArray[np.int16] = self._seen.copy()
         for part in (slice(7), slice(18, None))[: 1 + self._told]:  # what not all know
-            seen[observation.BOARDS :][part] = self._rows[player, part, None, None]
+            seen[BOARDS:][part] = self._rows[player, part, None, None]
         return seen
 
     def _count(self) -> None:
         """Write the numbers that each player knows."""
         own, number = self._own, int(self._own["round"][0])
-        rows = np.zeros((self._game.players, len(self._seen) - observation.BOARDS), np.int64)
+        rows = np.zeros((self._game.players, len(self._seen) - BOARDS), np.int64)
         voting, flips = number > self._game.rounds, number in self._game.flip_rounds
         rows[:, :3] = own["sequence"][0, :, None] & _WEIGHTS[1:] != 0
         rows[:, 3:7] = np.concatenate((own["reserves"], own["garnets"], rules.price(own["bought"]), own["scores"])).T
@@ -59,7 +60,7 @@ class GridSolo(NativeSolo):
         if self._told:
             knows = (own["tokens"][0] > 0) & own["tied"].any() | self._over
             rows[:, 18:] = knows[:, None] * np.concatenate((own["scores"], own["tied"]), 1)
-        self._rows: npt.NDArray[np.int16] = np.minimum(rows, observation.LARGEST).astype(np.int16)
+        self._rows: npt.NDArray[np.int16] = np.minimum(rows, LARGEST).astype(np.int16)
 
     def _cells(self) -> npt.NDArray[np.uint8]:
         """Return the boards as cells [4, H, W], 0 or 1."""

@@ -1,4 +1,4 @@
-"""The state of a batch of Grid Adaptation matches."""
+"""The state of a batch of Grid Adaptation matches, and the layout of what a player observes of it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,24 @@ COMPONENTS = ("tile 1", "tile 2", "tile 3", "reserve tile", "flip", "purchase", 
 SLOTS = slice(0, 4)
 RESERVE, FLIP, BUY, VOTE = range(3, 7)
 MOST_TILES = 3
+
+PLANES = (
+    "tile",
+    *(f"digit {place} of the tile" for place in (1, 2, 3)),
+    *(f"own digit {place}" for place in (1, 2, 3)),
+    "own reserve tiles",
+    "own garnets",
+    "price of the next extra tile",
+    "own points",
+    "round",
+    "1 in rounds with a flip",
+    "1 in the voting step",
+    *(f"what sequence {sequence:03b} would have earned in the last round" for sequence in range(8)),
+)
+"""Planes before those of the players: first the board, then numbers that are the same everywhere."""
+
+BOARDS = 4
+LARGEST = (1 << 15) - 1  # of an int16; larger numbers are shown as this
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,3 +68,8 @@ class GridState(State):
     tied: Tensor
     tokens: Tensor
     candidate: Tensor
+
+
+def num_planes(players: int) -> int:
+    """Return the number of planes, with each player's points and who is tied."""
+    return len(PLANES) + 2 * players

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator, pointer
 
 from .placement import cells

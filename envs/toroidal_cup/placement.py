@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS, offsets
 
 

@@ -15,7 +15,7 @@ from math import isqrt
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.native_library import threads
 from cellgames.envs.stones.joining import COLOUR

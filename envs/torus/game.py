@@ -23,8 +23,8 @@ from cellgames.envs.stones.stone_view import StoneView
 
 from . import filling, rendering, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells, widths
+from .rendering import Step, winning_class, winning_path
 from .state import TorusState
-from .winning_path import Step, winning_class, winning_path
 
 PLANES = 5  # own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere for Black
 

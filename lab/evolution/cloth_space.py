@@ -27,9 +27,8 @@ from cellgames.agents.cloth_of_gold.greedy import ClothGreedy
 from cellgames.agents.cloth_of_gold.turns import SHAPES, TurnAgent, shape_forms
 from cellgames.agents.loading import load
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.simulation import simulate
+from cellgames.envs.cloth_of_gold.simulation import simulate, territory
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.core import chance
 
 from .design_space import DesignSpace, Floats, Ints, Measure, Played

@@ -20,8 +20,8 @@ from torch import Tensor
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.simulation import territory
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.cloth_of_gold_wild.rounds import widened
 from cellgames.envs.cloth_of_gold_wild.state import wild

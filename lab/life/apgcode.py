@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from cellgames.envs.boards.orientations import Cell, orientations
+from cellgames.envs.boards.rle import Cell, orientations
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _STRIP = 5

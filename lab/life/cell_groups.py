@@ -18,7 +18,7 @@ import torch
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import advance
-from cellgames.envs.boards.orientations import Cell
+from cellgames.envs.boards.rle import Cell
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]

@@ -18,7 +18,7 @@ import torch
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import advance
-from cellgames.envs.boards.orientations import Cell
+from cellgames.envs.boards.rle import Cell
 
 from .cell_groups import Groups, unwrapped
 from .life_objects import ACTIVE, LONGEST, Kind, Piece, recognise

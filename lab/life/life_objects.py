@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cellgames.envs.boards.orientations import Cell
+from cellgames.envs.boards.rle import Cell
 
 from .apgcode import apgcode
 from .object_names import name_of

@@ -12,8 +12,8 @@ import numpy as np
 from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.boards.orientations import Cell
 from cellgames.envs.boards.packedboards import neighbour_counts
+from cellgames.envs.boards.rle import Cell
 
 from .cell_groups import next_boards
 

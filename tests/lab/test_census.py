@@ -10,7 +10,7 @@ from life_objects_reference import ACTIVE, DRAWINGS, canonical, cells_of, drawn,
 from refusals import refused
 
 from cellgames.envs.boards.life import Life
-from cellgames.envs.boards.orientations import orientations
+from cellgames.envs.boards.rle import orientations
 from cellgames.lab.life.census import Census, census
 from cellgames.lab.life.life_objects import recognise
 from cellgames.lab.life.object_names import NAMES

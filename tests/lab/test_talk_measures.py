@@ -13,7 +13,7 @@ from cellgames.agents.base import GameAgent
 from cellgames.arena.analyse.report import analyse_games
 from cellgames.arena.play.evaluation import play_some
 from cellgames.arena.records.replays import stepped
-from cellgames.envs.grid_adaptation.observation import num_planes
+from cellgames.envs.grid_adaptation.state import num_planes
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.lab.talk import talk_section
 from cellgames.lab.talk.talk_measures import ZONES, Transcript, claims, coalition_gain, information, read_talk, zone

@@ -26,7 +26,7 @@ from cellgames.envs.cloth_of_gold_wild.rendering import wild_view
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.toroidal_cup import COLS, ROWS, simulate
-from cellgames.envs.torus.winning_path import winning_path
+from cellgames.envs.torus.rendering import winning_path
 from cellgames.web import limits
 from cellgames.web.frames import frame, layout, replay_data, step_data, trial_data
 

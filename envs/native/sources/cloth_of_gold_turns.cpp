@@ -1,5 +1,5 @@
 // Turns of Cloth of Gold, what may be done in them, and whole steps of a `Vector`: `envs/cloth_of_gold/placement.py`,
-// `territory.py`, `rounds.py`, `native_step.py`.
+// `simulation.py`, `rounds.py`, `native_step.py`.
 //
 // Eight games stand side by side, as in `cloth_of_gold.cpp`.
 #include "cloth_of_gold.h"

@@ -15,8 +15,7 @@ from refusals import refused
 
 import cellgames
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
-from cellgames.envs.connection.rendering import sides
-from cellgames.envs.connection.winning_path import winning_path
+from cellgames.envs.connection.rendering import sides, winning_path
 from cellgames.envs.core import seeds
 from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Polygon, Polyline, Text
 from cellgames.envs.native import without_native

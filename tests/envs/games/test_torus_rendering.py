@@ -18,8 +18,7 @@ from cellgames.envs.core.drawing import Inset, Picture, Polygon, Text, to_svg
 from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.stones.stone_view import StoneView
 from cellgames.envs.torus.geometry import name_to_cell, neighbours
-from cellgames.envs.torus.rendering import form, lines
-from cellgames.envs.torus.winning_path import Step, winning_class, winning_path
+from cellgames.envs.torus.rendering import Step, form, lines, winning_class, winning_path
 
 BLACK, WHITE = 0, 1
 FREE_RGB, BLACK_RGB, WHITE_RGB = (234, 217, 184), (37, 40, 45), (255, 255, 255)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from cellgames.envs.boards.orientations import parse_cells
+from cellgames.envs.boards.rle import parse_cells
 from cellgames.envs.cloth_of_gold import notation
 from cellgames.envs.cloth_of_gold import rendering as drawn
 from cellgames.envs.cloth_of_gold.game import ClothOfGold

@@ -21,8 +21,8 @@ from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus import rendering as torus
 from cellgames.envs.torus.game import Torus
+from cellgames.envs.torus.rendering import winning_class
 from cellgames.envs.torus.state import TorusState
-from cellgames.envs.torus.winning_path import winning_class
 
 from .view import STONES, Frame, View, changed, dark, player_names, results
 
