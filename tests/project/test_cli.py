@@ -35,8 +35,8 @@ from cellgames.plugins import GamePlugin
 from cellgames.runs.run_folder import different_files
 from cellgames.utils.files import write_atomic
 from cellgames.utils.version import __version__
+from cellgames.web.agent_seats import hint
 from cellgames.web.frames import replay_data
-from cellgames.web.hints import hint
 
 SMALL = "torus-v0 --size 3"
 

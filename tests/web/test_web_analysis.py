@@ -21,8 +21,7 @@ from cellgames.agents import acting, load
 from cellgames.arena import MatchOptions, Store, after_moves, match
 from cellgames.arena.analyse.search_analysis import analyse
 from cellgames.arena.records.record_lines import append
-from cellgames.web.analysis_board import AnalysisBoard, Wish, move_values
-from cellgames.web.stored_games import find_puzzle, next_moves
+from cellgames.web.analysis_board import AnalysisBoard, Wish, find_puzzle, move_values, next_moves
 
 httpx = pytest.importorskip("httpx")
 
@@ -176,7 +175,7 @@ def test_stored_games_say_what_was_played_next_and_become_puzzles(tmp_path: Path
 def test_games_that_no_longer_replay_or_take_too_long_are_no_puzzles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cellgames.web import stored_games
+    from cellgames.web import analysis_board
 
     game = cellgames.make("y-v0", size=6)
     good = match(game, "greedy", "rollout:16", options=MatchOptions(games=12, opening_plies=2)).records
@@ -188,13 +187,13 @@ def test_games_that_no_longer_replay_or_take_too_long_are_no_puzzles(
     ]
     with Store(tmp_path / "bad.sqlite") as store:
         store.add(bad, source=("file", "here"))
-        monkeypatch.setattr(stored_games, "_PATIENCE_S", 0.5)
+        monkeypatch.setattr(analysis_board, "_PATIENCE_S", 0.5)
         assert find_puzzle(store, Random(1)) is None
-        monkeypatch.setattr(stored_games, "_PATIENCE_S", 8.0)
+        monkeypatch.setattr(analysis_board, "_PATIENCE_S", 8.0)
         store.add(good, source=("file", "there"))
         assert find_puzzle(store, Random(1)) is not None
-        monkeypatch.setattr(stored_games, "_PATIENCE_S", 0.3)
-        monkeypatch.setattr(stored_games, "_only_win", lambda game, state: [None for _ in iter(int, 1)])
+        monkeypatch.setattr(analysis_board, "_PATIENCE_S", 0.3)
+        monkeypatch.setattr(analysis_board, "_only_win", lambda game, state: [None for _ in iter(int, 1)])
         assert find_puzzle(store, Random(1)) is None
 
 

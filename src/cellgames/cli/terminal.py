@@ -25,7 +25,7 @@ from cellgames.runs.seeds import derive
 from cellgames.utils.errors import shown
 from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
-from cellgames.web.hints import hint
+from cellgames.web.agent_seats import hint
 from cellgames.web.views import view_of
 from cellgames.web.views.view import Bytes, player_goals, player_names
 

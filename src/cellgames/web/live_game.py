@@ -32,9 +32,8 @@ from cellgames.envs.core import Game, State
 from cellgames.plugins.levels import levels
 from cellgames.utils.version import __version__
 
-from .agent_seats import AgentSeats
+from .agent_seats import AgentSeats, Hint, hint
 from .frames import frame, layout, step_data, trial_data
-from .hints import Hint, hint
 from .limits import MOVE_S, OutOfTimeError, limited
 from .views import view_of
 from .views.view import legal_bits

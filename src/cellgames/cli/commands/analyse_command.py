@@ -181,7 +181,7 @@ def _run_position(arguments: argparse.Namespace) -> int:
 def _run_mistakes(arguments: argparse.Namespace) -> int:
     """Review the moves of a game, as the page does; print its mistakes."""
     from cellgames.agents.loading import load
-    from cellgames.arena.analyse import move_review, search_analysis
+    from cellgames.arena.analyse import search_analysis
     from cellgames.utils.progress import progress
 
     for name in ("out", "top"):
@@ -198,19 +198,19 @@ def _run_mistakes(arguments: argparse.Namespace) -> int:
 
     reviews = []
     with progress(len(moves), label="review", unit="moves", shown=not arguments.quiet, after_s=2.0) as advance:
-        for seen in move_review.review_game(game, states, moves, search):
+        for seen in search_analysis.review_game(game, states, moves, search):
             reviews.append(seen)
             advance(1)
     if arguments.json:
         data = {"game": game.id, "parameters": game.parameters, "agent": agent.name}
-        found = [{"move": number, **move_review.to_data(seen)} for number, seen in enumerate(reviews, 1)]
+        found = [{"move": number, **search_analysis.review_data(seen)} for number, seen in enumerate(reviews, 1)]
         print(json.dumps({**data, "moves": found}, indent=2))
         return 0
     print(f"{game.info.title}, {len(moves)} moves, searched by {agent.name}\n")
     if any(seen.mark is not None for seen in reviews):
-        print_table(move_review.mistakes_table(game, reviews))
+        print_table(search_analysis.mistakes_table(game, reviews))
         print()
-    print(move_review.mistakes_text(game, reviews))
+    print(search_analysis.mistakes_text(game, reviews))
     return 0
 
 

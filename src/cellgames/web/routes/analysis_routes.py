@@ -10,10 +10,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import Field
 
-from cellgames.web.analysis_board import AnalysisBoard, Wish, positions
+from cellgames.web.analysis_board import AnalysisBoard, Wish, find_puzzle, next_moves, positions
 from cellgames.web.record_library import MOST_LINE
 from cellgames.web.sessions import Sessions
-from cellgames.web.stored_games import find_puzzle, next_moves
 
 from .app_state import AppState
 from .schemas import Body
