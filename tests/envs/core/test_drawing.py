@@ -11,7 +11,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Shape, Text, grid, to_svg
+from cellgames.envs.core.drawing import (
+    Circle,
+    Inset,
+    Picture,
+    Polygon,
+    Polyline,
+    Rectangle,
+    Shape,
+    Text,
+    grid,
+    mix,
+    to_svg,
+)
 from cellgames.envs.core.raster import to_rgb
 from cellgames.utils.animations import save_animation
 
@@ -60,6 +72,7 @@ def test_every_shape_leaves_its_colour() -> None:
     assert pixel(image, 25, 5) == BLUE
     assert pixel(image, 45, 5) == WHITE  # inside of a circle without fill
     assert pixel(image, 45, 0) == RED
+    assert pixel(image, 45, 2) == WHITE
     assert pixel(image, 30, 20) == BLUE
     assert (image[28:40] < 128).any()  # the text
 
@@ -110,6 +123,12 @@ def test_a_grid_fills_rows_and_leaves_gaps() -> None:
     assert [pixel(image, *at) for at in ((1, 1), (7, 7), (16, 4), (7, 19), (19, 19))] == [
         *(WHITE, RED, BLUE, BLUE, WHITE)
     ]
+    column = grid(squares, 1, gap=2)
+    assert (column.width, column.height) == (14, 38)
+
+
+def test_a_mixed_colour_lies_between_two() -> None:
+    assert [mix("#102030", "#ff0010", share) for share in (0, 0.5, 1)] == ["#102030", "#881020", "#ff0010"]
 
 
 def frames(count: int) -> Iterator[npt.NDArray[np.uint8]]:
