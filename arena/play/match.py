@@ -238,6 +238,13 @@ def lengths(drawn: Tensor) -> list[int]:
     return (drawn[..., None].flatten(2) >= 0).all(2).sum(1).tolist()
 
 
+def check_record(record: Record, game: Game, **fields: Any) -> None:
+    """Raise a `ValueError` unless a record is of the game, and has these fields."""
+    wanted = {"game": game.id, "parameters": plain(game.parameters), **fields}
+    if wrong := differences(wanted, vars(record)):
+        raise ValueError(wrong)
+
+
 @dataclass(frozen=True)
 class GamePlayer(Player[Pairing, Record]):
     """A player of games of agents; pairings name them.
@@ -269,15 +276,9 @@ class GamePlayer(Player[Pairing, Record]):
 
     @override
     def read(self, batch: Batch[Pairing], key: Pairing, parsed: Record) -> Record:
-        wanted = {
-            "game": self.game.id,
-            "parameters": plain(self.game.parameters),
-            "version": __version__,
-            "seed": derive(self.options.seed, "game", key.opening),
-            "agents": tuple(batch.agents[seat] for seat in key.seats),
-        }
-        if wrong := differences(wanted, {name: getattr(parsed, name) for name in wanted}):
-            raise ValueError(wrong)
+        agents = tuple(batch.agents[seat] for seat in key.seats)
+        seed = derive(self.options.seed, "game", key.opening)
+        check_record(parsed, self.game, version=__version__, seed=seed, agents=agents)
         if parsed.opening > self.options.opening_plies:  # one that would end its game is shorter
             raise InputError("opening", f"{self.options.opening_plies} at most", parsed.opening)
         return parsed

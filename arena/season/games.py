@@ -20,12 +20,12 @@ from cellgames.agents.agent_specs import split_name
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import identities, load
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.play.match import counter, generator, lengths, openings, records_of
+from cellgames.arena.play.match import check_record, counter, generator, lengths, openings, records_of
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.tournament import Batch, Player
 from cellgames.arena.records.record_lines import Record, plain, to_line, traces_of
 from cellgames.envs.core import Game
-from cellgames.runs.run_folder import check_agents, differences
+from cellgames.runs.run_folder import check_agents
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, check_whole, clipped, shown
 
@@ -308,15 +308,8 @@ class BotUmpire:
 
     def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
         """See `Umpire.read`."""
-        found = Record.from_json(line)
-        wanted = {
-            "game": self.game.id,
-            "parameters": plain(self.game.parameters),
-            "seed": fixture.derive(seed, "game"),
-            "agents": tuple(self.names[team] for team in fixture.teams),
-        }
-        if wrong := differences(wanted, {name: getattr(found, name) for name in wanted}):
-            raise ValueError(wrong)
+        found, agents = Record.from_json(line), tuple(self.names[team] for team in fixture.teams)
+        check_record(found, self.game, seed=fixture.derive(seed, "game"), agents=agents)
         return _played(fixture, found)
 
 

@@ -7,15 +7,14 @@ import random
 from concurrent.futures import CancelledError
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Request
 from pydantic import Field
 
 from cellgames.web.analysis_board import AnalysisBoard, Wish, find_puzzle, next_moves, positions
 from cellgames.web.record_library import MOST_LINE
 from cellgames.web.sessions import Sessions
 
-from .app_state import AppState
-from .schemas import Body
+from .app_state import AppState, Body, File, Name, Number, Stored
 
 _GONE_S = 0.1  # between two looks whether the visitor still waits
 
@@ -91,17 +90,14 @@ def analysis_routes(state: AppState, sessions: Sessions, board: AnalysisBoard) -
     @router.get("/api/puzzle")
     def draw_puzzle() -> dict[str, Any] | None:
         """Return a position of a stored game that one move only wins, null if none is found in some seconds."""
-        if state.store is None or not state.store.is_file():
+        if not state.has_store:
             return None
         with state.turn(), state.open_store() as store:
             return find_puzzle(store, random.SystemRandom())
 
     @router.get("/api/analysis/record")
     def record_line(
-        file: Annotated[str, Query(max_length=1000)] = "",
-        number: Annotated[int, Query(ge=1)] = 1,
-        store: Annotated[int | None, Query(ge=1, lt=1 << 63)] = None,
-        game: Annotated[str, Query(max_length=100)] = "",
+        file: File = "", number: Number = 1, store: Stored | None = None, game: Name = ""
     ) -> dict[str, str]:
         """Return a record as its line: of a file, of the store, or of a game that was just played."""
         if game:

@@ -1,4 +1,4 @@
-"""The state that all requests to the server share: records, the store, and what was computed from them."""
+"""What all requests to the server share: records, the store, what was computed from them, and kinds of fields."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from fastapi import HTTPException
+from fastapi import HTTPException, Query
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store import Store, StoreError
@@ -22,6 +24,18 @@ from cellgames.web.record_library import Library
 
 _BUSY_S = 30.0  # a record waits so long for others before it is refused
 _ANSWERS = 16  # about records, that are kept
+
+# Kinds of fields of a query
+Name: TypeAlias = Annotated[str, Query(max_length=100)]
+File: TypeAlias = Annotated[str, Query(max_length=1000)]
+Number: TypeAlias = Annotated[int, Query(ge=1)]
+Stored: TypeAlias = Annotated[int, Query(ge=1, lt=1 << 63)]
+
+
+class Body(BaseModel):
+    """A body of a request: known fields of the right types only."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class AppState:
@@ -61,6 +75,11 @@ class AppState:
             made = own.get(name) or resolve(additions().answers[name][0])
             return made(key if isinstance(key, CupRecord) else Record.from_json(key))
 
+    @property
+    def has_store(self) -> bool:
+        """True if there is a store of games by now."""
+        return self.store is not None and self.store.is_file()
+
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for a turn: two records are unpacked at a time, so that other pages stay quick.
@@ -81,7 +100,7 @@ class AppState:
         Raises:
             HTTPException: There is no store of games.
         """
-        if self.store is None or not self.store.is_file():
+        if self.store is None or not self.has_store:
             raise HTTPException(404, "there is no store of games yet")
         return Store(self.store, create=False)
 
@@ -104,9 +123,9 @@ class AppState:
 
     def leaderboards(self) -> list[dict[str, Any]]:
         """Return all leaderboards of the store; they are made again when it has grown."""
-        if self.store is None or not self.store.is_file():
+        if not self.has_store:
             return []
-        with self._rating, Store(self.store, create=False) as store:
+        with self._rating, self.open_store() as store:
             key = (store.last, len(store))
             if self._leaderboards is None or self._leaderboards[0] != key:
                 found = []
@@ -116,6 +135,13 @@ class AppState:
                     found.append(_finite({**board.to_data(), "columns": columns}))
                 self._leaderboards = key, found
             return self._leaderboards[1]
+
+
+def download(response: Response, record: Record | CupRecord, suffix: str) -> Response:
+    """Return the response as a download with a plain file name."""
+    name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in record.game)[:60] or "game"
+    response.headers["content-disposition"] = f'attachment; filename="{name}.{suffix}"'
+    return response
 
 
 def _finite(data: Any) -> Any:

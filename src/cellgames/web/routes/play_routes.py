@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from pydantic import Field
 
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.records.record_lines import plain
@@ -22,13 +24,79 @@ from cellgames.web.catalog import check_parameters, demonstration, games, load_a
 from cellgames.web.lessons import GuidedGame, Lesson, lesson_of
 from cellgames.web.limits import check as check_limits
 from cellgames.web.live_game import Session
+from cellgames.web.record_library import MOST_LINE
 from cellgames.web.sessions import Sessions, specs_of
 
-from .app_state import AppState
-from .schemas import Act, GuideStart, NewGame, Parameters, download, json_object
+from .app_state import AppState, Body, Name, download
 
 _QUICK_S = 0.1  # a move's answer waits so long for agents, so that quick ones answer in it
 _LONG_S = 20.0  # an answer waits so long for something new to show
+
+_Name = Annotated[str, Field(max_length=100)]
+_Choice = Annotated[int, Field(ge=0, lt=1 << 31)]
+_Parameters: TypeAlias = Annotated[str, Query(max_length=2000)]  # which `_json_object` reads
+
+
+class NewGame(Body):
+    """A game to play. Settings and agents are those of /api/games and /api/agents."""
+
+    game: str = Field(max_length=100)
+    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict, max_length=20)
+    seat: _Name | Annotated[list[_Name], Field(max_length=256)] | None = Field(
+        default=None, description="The person's, or a list of those of several people; null lets agents play all seats."
+    )
+    agents: list[Annotated[str, Field(max_length=500)]] = Field(
+        default=["random"], max_length=256, description="One for all other seats, or one for each of them."
+    )
+    clock: str | None = Field(
+        default=None,
+        max_length=20,
+        description="Seconds of each player for the game, and seconds that each move adds, such as 180+2.",
+    )
+    invite: bool = Field(default=False, description="Give each person's seat an address of its own (`about.links`).")
+    seed: int | None = Field(default=None, ge=0, lt=1 << 53, description="Null draws one.")
+    position: str = Field(
+        default="", max_length=MOST_LINE, description="Where it starts, as the game writes positions; the usual start."
+    )
+
+
+class GuideStart(Body):
+    """A guided game to start, or to take up again."""
+
+    game: str = Field(max_length=100)
+    actions: list[Annotated[list[_Choice], Field(max_length=16)]] = Field(
+        default_factory=list, max_length=100, description="The learner's actions of an earlier visit."
+    )
+
+
+class Act(Body):
+    """A request about a live game: the position that the page has seen, and what a person asks for there."""
+
+    turn: int | None = Field(
+        default=None,
+        ge=0,
+        description="Turns played, as the page has seen; others are refused, null is not checked.",
+    )
+    epoch: int = Field(
+        default=-1, ge=-1, description="The epoch that the page has seen; another one is refused, -1 is not checked."
+    )
+    seat: int | None = Field(default=None, ge=0, lt=256, description="Whose request it is.")
+    action: list[_Choice] | None = Field(
+        default=None, min_length=1, max_length=16, description="A number for each component; in trials null for none."
+    )
+    until: _Choice = Field(default=0, description="Turns to which agents go; fewer than before stop them there.")
+    since: int = Field(default=0, ge=0, description="Events that the page has shown.")
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a query holds; anything else is refused."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise HTTPException(422, f"parameters must be a JSON object, got {shown(text)}")
+    return found
 
 
 def playable(id: str, parameters: Mapping[str, Any]) -> Game:
@@ -70,23 +138,19 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return games()
 
     @router.get("/api/demonstration")
-    def demonstrate(game: Annotated[str, Query(max_length=100)], live: bool = False) -> Any:
+    def demonstrate(game: Name, live: bool = False) -> Any:
         """Return a short game between bots: its last position, or with `live` all of it for the viewer."""
         return state.answer("replay" if live else "board", demonstration(game))
 
     @router.get("/api/agents")
-    def list_agents(game: Annotated[str, Query(max_length=100)], parameters: Parameters = "{}") -> list[dict[str, Any]]:
+    def list_agents(game: Name, parameters: _Parameters = "{}") -> list[dict[str, Any]]:
         """Return the agents that can play a game; `parameters` is a JSON object as in a new game."""
-        return offered(playable(game, json_object(parameters)), state.agents())
+        return offered(playable(game, _json_object(parameters)), state.agents())
 
     @router.get("/api/agents/limit")
-    def limit_agent(
-        game: Annotated[str, Query(max_length=100)],
-        agent: Annotated[str, Query(max_length=100)],
-        parameters: Parameters = "{}",
-    ) -> dict[str, int]:
+    def limit_agent(game: Name, agent: Name, parameters: _Parameters = "{}") -> dict[str, int]:
         """Return `most`, the number of playouts that this computer has time for in a move; measured once."""
-        made = playable(game, json_object(parameters))
+        made = playable(game, _json_object(parameters))
         with state.turn():
             return {"most": most_playouts(made, agent)}
 
@@ -99,14 +163,14 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return found
 
     @router.get("/api/lesson")
-    def see_lesson(game: Annotated[str, Query(max_length=100)]) -> dict[str, Any]:
+    def see_lesson(game: Name) -> dict[str, Any]:
         """Return the page that teaches a game: sections with boards."""
         return lesson(game).to_data()
 
     @router.get("/api/levels")
-    def list_levels(game: Annotated[str, Query(max_length=100)], parameters: Parameters = "{}") -> list[dict[str, Any]]:
+    def list_levels(game: Name, parameters: _Parameters = "{}") -> list[dict[str, Any]]:
         """Return opponents by level, the weakest first; `parameters` is a JSON object as in a new game."""
-        made = check_parameters(game, json_object(parameters))
+        made = check_parameters(game, _json_object(parameters))
         can = {one["name"] for one in offered(made, state.agents())}
         found = levels(game, made.id, plain(made.parameters))
         return [asdict(level) for level in found if level.agent.partition(":")[0] in can]

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
+from pydantic import Field
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.season.cup import CupRecord
 from cellgames.plugins import additions
-from cellgames.web.record_library import MOST_SEARCHED, GameFilter, parse, season_data, season_list, summary
+from cellgames.web.record_library import MOST_LINE, MOST_SEARCHED, GameFilter, parse, season_data, season_list, summary
 
-from .app_state import AppState
-from .schemas import Line, download
+from .app_state import AppState, Body, File, Name, Number, Stored, download
 
 _PAGE = 50  # games in a list, by default
+_Count = Annotated[int, Query(ge=1, le=200)]
+_Least = Annotated[int, Query(ge=0)]
+
+
+class Line(Body):
+    """One line of a file of records."""
+
+    record: str = Field(max_length=MOST_LINE)
 
 
 def _filter(
-    game: Annotated[str, Query(max_length=100)] = "",
+    game: Name = "",
     agent: Annotated[str, Query(max_length=200)] = "",
     result: Literal["", "decided", "draw", "forfeit"] = "",
-    least: Annotated[int, Query(ge=0)] = 0,
-    most: Annotated[int, Query(ge=0)] = 0,
+    least: _Least = 0,
+    most: _Least = 0,
 ) -> GameFilter:
     """Return the filter of a request."""
     return GameFilter(game, agent, result, least, most)
@@ -41,18 +50,12 @@ def record_routes(state: AppState) -> APIRouter:
     @router.get("/api/records")
     def list_files() -> dict[str, Any]:
         """Return the files of records below the results folder, and the number of games in the store."""
-        count = 0
-        if state.store is not None and state.store.is_file():
-            with state.open_store() as kept:
-                count = len(kept)
-        return {"folder": str(state.library.folder), "files": state.library.files(), "store": count}
+        with state.open_store() if state.has_store else nullcontext(()) as kept:
+            return {"folder": str(state.library.folder), "files": state.library.files(), "store": len(kept)}
 
     @router.get("/api/records/games")
     def list_records(
-        file: Annotated[str, Query(max_length=1000)],
-        first: Annotated[int, Query(ge=1)] = 1,
-        count: Annotated[int, Query(ge=1, le=200)] = _PAGE,
-        chosen: GameFilter = _CHOSEN,
+        file: File, first: Number = 1, count: _Count = _PAGE, chosen: GameFilter = _CHOSEN
     ) -> dict[str, Any]:
         """Return some records of a file, of those that a filter keeps."""
         return state.library.page(file, first, count, chosen)
@@ -63,26 +66,21 @@ def record_routes(state: AppState) -> APIRouter:
         return season_list(state.library)
 
     @router.get("/api/season")
-    def one_season(folder: Annotated[str, Query(max_length=1000)]) -> dict[str, Any]:
+    def one_season(folder: File) -> dict[str, Any]:
         """Return a season: standings, schedule, bracket, and its games."""
         return season_data(state.library, folder)
 
     @router.get("/api/store/games")
-    def stored_games(
-        first: Annotated[int, Query(ge=1)] = 1,
-        count: Annotated[int, Query(ge=1, le=200)] = _PAGE,
-        chosen: GameFilter = _CHOSEN,
-    ) -> dict[str, Any]:
+    def stored_games(first: Number = 1, count: _Count = _PAGE, chosen: GameFilter = _CHOSEN) -> dict[str, Any]:
         """Return some games of the store, the newest first, of those that a filter keeps."""
         with state.open_store() as kept:
-            if chosen != GameFilter():
-                newest = kept.entries(limit=MOST_SEARCHED)
-                found = [summary(entry.record, entry.number) | {"added": entry.added} for entry in newest]
-                found = [game for game in found if chosen.keeps(game)]
-                return {"total": len(found), "games": found[first - 1 :][:count]}
-            entries = kept.entries(offset=first - 1, limit=count)
-            listed = [summary(entry.record, entry.number) | {"added": entry.added} for entry in entries]
-            return {"total": len(kept), "games": listed}
+            every = chosen == GameFilter()
+            entries = kept.entries(offset=first - 1, limit=count) if every else kept.entries(limit=MOST_SEARCHED)
+            games = [summary(entry.record, entry.number) | {"added": entry.added} for entry in entries]
+            if every:
+                return {"total": len(kept), "games": games}
+            games = [game for game in games if chosen.keeps(game)]
+            return {"total": len(games), "games": games[first - 1 :][:count]}
 
     def html(record: Record | CupRecord) -> Response:
         return download(HTMLResponse(state.answer("html", record)), record, "html")
@@ -90,10 +88,10 @@ def record_routes(state: AppState) -> APIRouter:
     def add(name: str, made: Callable[[Record | CupRecord], Any], about: str) -> None:
         """Add the routes to an answer about a record: of a file, of the store, or of a visitor, which is not kept."""
 
-        def of_file(file: Annotated[str, Query(max_length=1000)], number: Annotated[int, Query(ge=1)]) -> Any:
+        def of_file(file: File, number: Number) -> Any:
             return made(state.library.record(file, number))
 
-        def of_store(number: Annotated[int, Query(ge=1, lt=1 << 63)]) -> Any:
+        def of_store(number: Stored) -> Any:
             return made(state.stored(number))
 
         def of_visitor(line: Line) -> Any:
