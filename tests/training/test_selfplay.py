@@ -370,3 +370,12 @@ def test_a_state_restores_the_ring_and_holds_no_more_than_is_in_it(before: int) 
     assert held(one) == held(other)
     for part, same in zip(one.sample(50, generator(1))[:4], other.sample(50, generator(1))[:4], strict=True):
         assert torch.equal(part, same)
+
+
+def test_games_whose_seats_nobody_could_have_are_refused(tmp_path: Path) -> None:
+    play = at_play(GAMES["torus-small-v0"], tmp_path, "self=0.5,random=0.5")
+    state = play.games_state()
+    assert state is not None
+    for wrong in (state["seats"][1:], state["seats"].int(), state["seats"] - 2, state["seats"] + 9):
+        with refused("seats"):
+            play.load_games({**state, "seats": wrong})

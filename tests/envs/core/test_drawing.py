@@ -21,6 +21,7 @@ from cellgames.envs.core.drawing import (
     Shape,
     Text,
     grid,
+    headed,
     mix,
     to_svg,
 )
@@ -125,6 +126,11 @@ def test_a_grid_fills_rows_and_leaves_gaps() -> None:
     ]
     column = grid(squares, 1, gap=2)
     assert (column.width, column.height) == (14, 38)
+
+
+def test_a_picture_below_a_line_says_both() -> None:
+    assert headed(PICTURE, "Above").title == f"Above. {PICTURE.title}"
+    assert headed(replace(PICTURE, title=""), "Above").title == "Above"
 
 
 def test_a_mixed_colour_lies_between_two() -> None:
