@@ -113,8 +113,6 @@ class ClothReader(Reader):
 
     @override
     def openings(self, record: Record) -> Iterator[Opening]:
-        if record.position:
-            return
         turns = [turn for turn, _ in zip(self.turns(record), range(self.depth), strict=False)]
         if turns:
             steps = tuple(self.shapes_of(turn.cells) for turn in turns)
@@ -130,8 +128,6 @@ class ClothReader(Reader):
 
     @override
     def placed(self, record: Record) -> Iterator[Placed]:
-        if record.position:
-            return
         for turn in self.turns(record):
             if not turn.forced:
                 phase = bisect.bisect_right(_LATER, turn.round)
@@ -174,8 +170,6 @@ class GridReader(Reader):
 
     @override
     def openings(self, record: Record) -> Iterator[Opening]:
-        if record.position or not record.moves:
-            return
         first = min(self._steps - 1, len(record.moves) - 1)
         for seat, action in enumerate(self.by_seat(record.moves[first])):
             cells = [divmod(space, self.size) for space in self.spaces(action)]
@@ -198,8 +192,6 @@ class GridReader(Reader):
     @override
     def placed(self, record: Record) -> Iterator[Placed]:
         # Of spaces named, whether or not a tile came to lie there.
-        if record.position:
-            return
         for turn, move in enumerate(record.moves[: self.rounds * self._steps]):
             if turn >= record.opening:
                 for seat, action in enumerate(self.by_seat(move)):
@@ -243,8 +235,6 @@ class CupReader(Reader):
 
     @override
     def openings(self, record: Record) -> Iterator[Opening]:
-        if record.position or not record.moves:
-            return
         moves = [self.by_seat(move) for move in record.moves[: self.depth]]
         for seat, names in enumerate(zip(*moves, strict=True)):
             placed = [self.lattice.centre(self.action(name)) for name in names]
@@ -258,8 +248,6 @@ class CupReader(Reader):
 
     @override
     def placed(self, record: Record) -> Iterator[Placed]:
-        if record.position:
-            return
         for turn, move in enumerate(record.moves):
             if turn >= record.opening:
                 phase = min(turn, len(self.phases) - 1)

@@ -105,9 +105,7 @@ class Reader:
         return f"An opening is the first {self.depth} moves of a game.{alike}"
 
     def openings(self, record: Record) -> Iterator[Opening]:
-        """Yield one opening of the game, or one of each seat if all act at once; none of a game from a position."""
-        if record.position or not record.moves:
-            return
+        """Yield one opening of a game with moves, or one of each seat if all act at once."""
         if self.game.info.simultaneous:
             for seat, name in enumerate(self.by_seat(record.moves[0])):
                 yield Opening((name,), (seat,), min(1, record.opening))
@@ -155,14 +153,14 @@ class Reader:
 
 
 def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Iterator[T]]) -> Iterator[list[T]]:
-    """Yield the results of a reader's method for each record.
+    """Yield the results of a reader's method for each record; none of a game from a position, or without moves.
 
     Raises:
         RecordError: A record has moves that the game does not know; the message says which of the games it is.
     """
     for number, record in enumerate(records, 1):
         try:
-            found = list(read(record))
+            found = [] if record.position or not record.moves else list(read(record))
         except (ValueError, LookupError) as error:
             cause = "`cellgames replay` checks every move"
             raise RecordError(f"game {number} of {game}", "moves of this game", str(error), cause) from None

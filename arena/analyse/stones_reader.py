@@ -41,8 +41,6 @@ class StonesReader(Reader):
 
     @override
     def placed(self, record: Record) -> Iterator[Placed]:
-        if record.position:  # whose turn it was there is not known
-            return
         last = -1
         for ply, cell in enumerate(self.stones([self.action(move) for move in record.moves])):
             if ply >= record.opening and cell is not None:
