@@ -29,6 +29,7 @@ _WORLDS = 1 << 22  # cells simulated at a time, which bounds the memory
 _DECIDED = 1e6  # more than any lead
 _BOLTS = 4  # cells of bolts that are tried
 _LEAST_GAIN = 2.5  # units that a bolt must bring
+_RIDDLE, _FEW = 128, 0.1  # random turns that are tried, and the largest share of them that may win
 
 
 class ClothGreedy(TurnAgent):
@@ -179,3 +180,31 @@ def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generato
         return game.play_turn(state, random_turns(game, state, seeds, 1).squeeze(1))
 
     return play_out(game, state, turn)
+
+
+def winning_turn(game: ClothOfGold, state: ClothState) -> list[int]:
+    """Return a turn that wins the game with the round that it ends, where few turns do, as a puzzle for people.
+
+    Args:
+        game: The game; in one whose rounds have dice no turn wins for certain.
+        state: A position, a batch of one.
+
+    Returns:
+        Its actions, the last one "end turn"; of turns of random shapes that win, the one with the fewest units. Empty
+        where no turn begins, where none of the turns that are tried wins, and where more than a tenth of them do, or
+        one without a unit.
+    """
+    begins = (state.acts == 0) & (state.left == game.allowance(state)) & ~state.done
+    if game.random_rounds or not bool(begins):
+        return []
+    idle = game.play_turn(state, torch.full((1, game.most_units), -1, dtype=torch.int64, device=state.device))
+    player, ends = int(state.current_player), bool(idle.done | (idle.round > state.round))
+    if not ends or bool(game.outcome(idle)[0, player] > 0):
+        return []
+    turns = random_turns(game, state, torch.zeros_like(state.current_player), _RIDDLE, border=True)[0]
+    after = game.play_turn(state[torch.zeros(_RIDDLE, dtype=torch.int64, device=state.device)], turns)
+    wins = turns[game.outcome(after)[:, player] > 0]
+    if not 0 < len(wins) <= _FEW * _RIDDLE:
+        return []
+    shortest = wins[(wins >= 0).sum(1).argmin()]
+    return [*shortest[shortest >= 0].tolist(), game.end_turn]

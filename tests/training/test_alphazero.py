@@ -27,6 +27,7 @@ from cellgames.training.alphazero.alphazero import AlphaZeroLearner, _by_surpris
 from cellgames.training.alphazero.search_play import Positions, Searched, SearchPlay
 from cellgames.training.runs.checkpoints import CHECKPOINT
 from cellgames.training.selfplay.learner import Purpose, derive
+from cellgames.utils.errors import InputError
 
 GAME = cellgames.make("torus-v0", size=2)
 CELLS = GAME.info.num_actions
@@ -177,9 +178,13 @@ def test_rows_of_workers_stand_beside_each_other(tmp_path: Path, monkeypatch: py
         assert joined.ended.games == sum(part.ended.games for part in parts)
         scores = [part.ended.results.get(0, (0.0, 0)) for part in parts]
         assert joined.ended.results.get(0, (0.0, 0)) == tuple(map(sum, zip(*scores, strict=True)))
-    for changes in ({"num_envs": 7}, {"opponents": "self=0.5,pool=0.5", "variants": ()}):
-        with pytest.raises(ValueError, match="workers: expected a number that divides num_envs and variant_envs, and"):
+    for wrong, changes in (
+        ("workers", {"num_envs": 7}),
+        ("opponents", {"opponents": "self=0.5,pool=0.5", "variants": ()}),
+    ):
+        with pytest.raises(InputError) as refused:
             learner_of(tmp_path, workers=2, **{**settings, **changes})
+        assert refused.value.parameter == wrong
 
 
 @pytest.mark.slow

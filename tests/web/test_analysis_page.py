@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import browser
 import pytest
+import torch
 from browser import FORM, expect, page
 from web_records import RACE, recorded
 from web_server import served
 
 import cellgames
+from cellgames.agents.cloth_of_gold.greedy import winning_turn
 from cellgames.arena import MatchOptions, Store, after_moves, match
 from cellgames.arena.records.record_lines import Record, append, plain
-from cellgames.arena.records.replays import result
+from cellgames.arena.records.replays import replay, result
 
 _PLIES = ".tree .ply span:not(.chip)"
 
@@ -101,6 +104,43 @@ def test_stored_games_are_explored_and_become_puzzles(chromium: Any, tmp_path: P
         (puzzle,) = p.evaluate("() => Cellgames.kept('cellgames.puzzles').puzzles")
         click(p, game.string_to_action(puzzle["best"]))
         expect(box).to_contain_text(f"{puzzle['best']} is the best move.")
+        assert not complaints
+
+
+def test_a_puzzle_of_cloth_of_gold_asks_for_a_turn_that_wins_with_its_round(chromium: Any, site: str) -> None:
+    game = cellgames.make("cloth-of-gold-small-v0")
+    records = match(game, "greedy", "other=greedy", options=MatchOptions(games=6)).records
+    positions: Iterator[Any] = (state for record in records for state in replay(record)[:-1])
+    state, turn = next((state, turn) for state in positions if (turn := winning_turn(game, state)))
+    puzzle = {"game": game.id, "parameters": plain(game.parameters), "position": game.state_to_string(state)}
+    puzzle["best"] = " ".join(map(game.action_to_string, turn))
+    single = game.legal_actions(state)[0, : game.cells].nonzero()
+    after = game.play_turn(state[torch.zeros(len(single), dtype=torch.int64)], single)
+    loses = int(single[game.outcome(after)[:, int(state.current_player)] <= 0][0])
+    with page(chromium) as (p, complaints):
+        p.goto(site)
+        own = {"puzzles": [{**puzzle, "rating": 1200, "tried": 0}]}
+        p.evaluate("(own) => Cellgames.app.keep('cellgames.puzzles', own)", own)
+        p.goto(f"{site}/#/puzzles")
+        box, units, end = map(p.locator, (".lesson-box", ".tree .ply", "button:has-text('End the turn')"))
+        expect(box).to_contain_text("place units so that you win when you end the turn.")
+        click(p, loses)
+        expect(units).to_have_count(1)
+        end.click()
+        expect(box).to_contain_text("That turn does not win at once.")
+        expect(units).to_have_count(0)
+        for number, action in enumerate(turn[:-1], 1):
+            click(p, action)
+            expect(units).to_have_count(number)
+        end.click()
+        expect(box).to_contain_text("You win")
+        expect(p.locator(".status")).to_contain_text("rounds: its lead has not grown")
+        kept = p.evaluate("() => Cellgames.kept('cellgames.puzzles')")
+        assert (kept["tried"], kept["solved"]) == (1, 0)
+        p.reload()
+        box.locator("button:has-text('Show it')").click()
+        expect(units).to_have_count(len(turn))
+        expect(p.locator(".status")).to_contain_text("wins")
         assert not complaints
 
 

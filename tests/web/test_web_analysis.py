@@ -18,6 +18,7 @@ from web_server import served
 
 import cellgames
 from cellgames.agents import acting, load
+from cellgames.agents.cloth_of_gold.turns import random_turns
 from cellgames.arena import MatchOptions, Store, after_moves, match
 from cellgames.arena.analyse.search_analysis import analyse
 from cellgames.arena.records.record_lines import append
@@ -170,6 +171,27 @@ def test_stored_games_say_what_was_played_next_and_become_puzzles(tmp_path: Path
     state = after_moves(game, (), position=puzzle["position"])
     wins = [action for action, value in move_values(game, state, 1 << 20).items() if value == 1]
     assert [game.action_to_string(action) for action in wins] == [puzzle["best"]]
+
+
+def test_a_puzzle_of_cloth_of_gold_is_a_rare_turn_that_wins_with_its_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cellgames.web.analysis_board._PATIENCE_S", 60.0)
+    game = cellgames.make("cloth-of-gold-small-v0")
+    records = match(game, "greedy", "other=greedy", options=MatchOptions(games=6)).records
+    with Store(tmp_path / "store.sqlite") as store:
+        store.add(records, source=("file", "here"))
+        puzzle = find_puzzle(store, Random(1))
+    assert puzzle is not None
+    *units, end = puzzle["best"].split()
+    state = after_moves(game, (), position=puzzle["position"])
+    assert (bool(state.done), int(state.acts), int(state.left), end) == (False, 0, game.max_units, "end")
+    after = after_moves(game, puzzle["best"].split(), position=puzzle["position"])
+    assert int(game.outcome(after)[0, int(state.current_player)]) == 1
+    drawn = random_turns(game, state, torch.ones(1, dtype=torch.int64), 400)[0]
+    games = game.play_turn(state[torch.zeros(400, dtype=torch.int64)], drawn)
+    assert (game.outcome(games)[:, int(state.current_player)] > 0).double().mean() < 0.2
+    assert len(units) <= game.max_units
 
 
 def test_games_that_no_longer_replay_or_take_too_long_are_no_puzzles(

@@ -400,7 +400,7 @@ _NEWEST = 5000  # games of a setting that are read
 _SHOWN = 12  # next moves
 _GLANCE, _GAZE = 2000, 100_000  # of a solver: for any position, and where all moves but a few are soon known to lose
 _OPEN = 3  # moves not known to lose, of which a longer look may find one that wins
-_TRIED = 8  # positions of a game
+_TRIED = {"solve": 8, "winning_turn": 1 << 20}  # positions of a game, by hooks that tell wins quickly; else one
 _PATIENCE_S = 8.0  # of a person who waits for a puzzle
 _Told = tuple[tuple[str, ...], tuple[str, ...], int]  # of a game: outcome, agents, and moves of its random opening
 _WON, _LOST = 0.85, 0.5  # least win chance of a move that wins, largest one of a move that does not
@@ -430,10 +430,12 @@ def next_moves(store: Store, wish: Wish) -> list[dict[str, Any]]:
 def find_puzzle(store: Store, chance: random.Random) -> dict[str, Any] | None:
     """Return a won position of a stored game in which one move only wins, None if some seconds do not find one.
 
-    The game's solver says which moves win. Where it does not know, a search does.
+    The game's solver says which moves win. Where it does not know, a search does. In Cloth of Gold a puzzle asks for
+    the whole turn that decides the game, where few turns win.
 
     Returns:
-        `game`, `parameters`, `position` as the game writes positions, and `best`, the name of the move.
+        `game`, `parameters`, `position` as the game writes positions, and `best`, the names of the move or of all moves
+        of the turn, parted by spaces.
     """
     settings, end = [one for one in store.settings() if one.game in registry.REGISTRY], time.monotonic() + _PATIENCE_S
 
@@ -448,7 +450,7 @@ def find_puzzle(store: Store, chance: random.Random) -> dict[str, Any] | None:
         record = store.record(store.entries(setting.game, setting.parameters, offset=place, limit=1)[0].number)
         check(game, record.moves)
         positions = replay(record)[record.opening + 1 : -2]
-        tried = _TRIED if "solve" in registry.plugin_of(game).search else 1  # searches take longer
+        tried = max([1, *(number for hook, number in _TRIED.items() if hook in registry.plugin_of(game).search)])
         for state in chance.sample(positions, min(tried, len(positions))):
             if best := _only_win(game, state):
                 position = game.state_to_string(state)
@@ -471,7 +473,9 @@ def _lines(file: Path, last: int, game: str, parameters: str) -> list[tuple[str,
 
 
 def _only_win(game: Game, state: State) -> str:
-    """Return the name of the only move that wins; "" without one, or where it ends the game."""
+    """Return the name of the only move that wins; "" without one, or where it ends the game. A turn has several."""
+    if winning_turn := registry.plugin_of(game).hook("winning_turn"):
+        return " ".join(map(game.action_to_string, winning_turn(game, state)))
     if any((values := move_values(game, state, _GLANCE)).values()):
         if sum(value >= 0 for value in values.values()) > _OPEN:
             return ""

@@ -89,7 +89,7 @@ def analysis_routes(state: AppState, sessions: Sessions, board: AnalysisBoard) -
 
     @router.get("/api/puzzle")
     def draw_puzzle() -> dict[str, Any] | None:
-        """Return a position of a stored game that one move only wins, null if none is found in some seconds."""
+        """Return a puzzle out of a stored game (`find_puzzle`), null if none is found in some seconds."""
         if not state.has_store:
             return None
         with state.turn(), state.open_store() as store:

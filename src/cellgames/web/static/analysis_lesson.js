@@ -22,10 +22,14 @@
       lesson.first = true;
       const { place, nodes } = lesson, mistake = node.move && `Mistake ${place + 1} of ${nodes.length}: ` +
         `${this.name(node.review.player)} played ${node.move}.`;
-      this.teach(mistake ? `${mistake} Find a better move.` : `${this.name(this.now.player)} to move: find the only move that wins.`);
+      const task = this.turn.length > 1 ? "place units so that you win when you end the turn" : "find the only move that wins";
+      this.teach(mistake ? `${mistake} Find a better move.` : `${this.name(this.now.player)} to move: ${task}.`);
       this.root.scrollIntoView();
       return this.select(node.parent);
     }
+
+    /** The moves that win, or the one that is better. */
+    get turn() { return this.lesson.node.review.best.split(" "); }
 
     /** Whether what the search says is hidden, so that the player finds it. */
     get secret() { return Boolean(this.lesson) && !this.lesson.over; }
@@ -50,6 +54,10 @@
       lesson.over = true;
       this.teach(`It was ${lesson.node.review.best}.`);
       this.go(lesson.node.parent);
+      if (this.turn.length > 1) {
+        this.tree.at = lesson.node.parent;
+        this.playLine(this.turn);
+      }
       this.show();
     }
 
@@ -60,10 +68,35 @@
       this.select(this.tree.at);
     }
 
-    /** Judge a move that was tried instead of the mistake. */
+    solved(words) {
+      const { lesson } = this;
+      lesson.found++;
+      this.tried(true);
+      lesson.over = true;
+      this.teach(words);
+      this.show();
+    }
+
+    /** Go back to where it began, without the nodes from `wrong` on. */
+    missed(words, wrong) {
+      this.tried(false);
+      this.teach(words);
+      if (wrong !== this.lesson.node) this.tree.remove(wrong);
+      this.moves.draw();
+      this.select(this.lesson.node.parent);
+    }
+
+    /** Judge a move that was tried instead of the mistake, or the turn that it ends. */
     async judge(node) {
-      const { lesson } = this, { review, parent, move } = lesson.node;
-      if (node.parent !== parent || lesson.over) return;
+      const { lesson, turn } = this, { review, parent, move } = lesson.node;
+      if (lesson.over) return;
+      if (turn.length > 1) {
+        if (node.move !== turn[turn.length - 1]) return;
+        if ((node.place.chances || [])[parent.place.player] === 1) this.solved("You win: this turn decides the game.");
+        else this.missed("That turn does not win at once. Try another one.", this.tree.path(node)[0]);
+        return;
+      }
+      if (node.parent !== parent) return;
       if (node !== lesson.node && node.move !== review.best && !node.review) {
         this.teach("The search looks at your move …");
         this.stop();
@@ -73,19 +106,8 @@
       }
       const best = node.move === review.best;
       if (this.closed || this.lesson !== lesson || lesson.node.parent !== parent || !(best || node.review)) return;
-      if (best || !node.review.mark) {
-        lesson.found++;
-        this.tried(true);
-        lesson.over = true;
-        this.teach(`${node.move} is ${best ? "the best move" : "good, too"}.`);
-        this.show();
-        return;
-      }
-      this.tried(false);
-      this.teach(`${node.move} ${node.move === move ? "was played" : "loses value, too"}. Try another move.`);
-      if (node !== lesson.node) this.tree.remove(node);
-      this.moves.draw();
-      this.select(parent);
+      if (best || !node.review.mark) this.solved(`${node.move} is ${best ? "the best move" : "good, too"}.`);
+      else this.missed(`${node.move} ${node.move === move ? "was played" : "loses value, too"}. Try another move.`, node);
     }
   };
 })();

@@ -277,10 +277,9 @@ def _verdict(game: ClothOfGold, state: ClothState) -> str:
     more = f"{units[winner]} to {units[1 - winner]} units"
     if cut:
         return f"{name[winner]} wins: it leads by {abs(lead)} ({more}) after {rounds}, which is the last one"
-    first = number <= 1 - game.initial_placement
-    before = 0 if first else int(state.rounds[0, number - 1, 0] - state.rounds[0, number - 1, 1])
-    then = f"it led by {abs(before)} a round ago and by {abs(lead)} now"
-    return f"{name[winner]} wins after {rounds}: {then}, so its lead has not grown ({more})"
+    before = state.rounds[0, number - 1].tolist()  # units; none where the board was set up since
+    then = f"it led by {abs(before[0] - before[1])} a round ago and by {abs(lead)} now, so " if any(before) else ""
+    return f"{name[winner]} wins after {rounds}: {then}its lead has not grown ({more})"
 
 
 _LIVE_LONG = (  # stamps of the Cup
