@@ -17,15 +17,9 @@ from torch import Tensor
 import cellgames
 from cellgames.agents.connection.native_trees import ARRAYS, simulate
 from cellgames.agents.networks.networks import Size, make_network
-from cellgames.agents.search import (
-    Evaluation,
-    GumbelSearch,
-    NetworkEvaluator,
-    PlayoutEvaluator,
-    SearchResult,
-    Tree,
-    UCTSearch,
-)
+from cellgames.agents.search import GumbelSearch, NetworkEvaluator, PlayoutEvaluator, SearchResult, UCTSearch
+from cellgames.agents.search.tree import Tree
+from cellgames.agents.search.tree_search import Evaluation
 from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits

@@ -17,14 +17,8 @@ from strategy_records import played
 import cellgames
 from cellgames import InputError
 from cellgames.arena import Forfeit, ReplayError, Result, replay, verify
-from cellgames.arena.formats import (
-    board_to_rle,
-    record_to_rle,
-    records_to_sgf,
-    rle_to_board,
-    rle_to_position,
-    sgf_to_records,
-)
+from cellgames.arena.formats import board_to_rle, record_to_rle, rle_to_board, rle_to_position
+from cellgames.arena.formats.sgf_files import records_to_sgf, sgf_to_records
 from cellgames.arena.records.variations import Variation, listed, move_tree
 from cellgames.cli.main import main
 from cellgames.envs.cloth_of_gold import ClothOfGold

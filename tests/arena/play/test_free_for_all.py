@@ -14,10 +14,7 @@ from typing import Any
 import pytest
 import torch
 from arena_bots import First, Last
-from arena_runs import (
-    content,
-    split_options,
-)
+from arena_runs import content, split_options
 from PIL import Image
 from refusals import refused
 from torch import Tensor

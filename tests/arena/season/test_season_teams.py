@@ -9,15 +9,8 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from cellgames.arena.season.teams import (
-    LEAST,
-    Team,
-    assign_agents,
-    assign_divisions,
-    by_league,
-    generate_names,
-    read_teams,
-)
+from cellgames.arena import Team, assign_agents, assign_divisions, generate_names, read_teams
+from cellgames.arena.season.teams import LEAST, by_league
 
 
 def numbered(count: int) -> list[Team]:

@@ -8,18 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 from cup_seasons import CupSeason, published
 
+from cellgames.arena import Bracket, GameResult, bracket, standings
 from cellgames.arena.season.games import make_die
-from cellgames.arena.season.standings import (
-    FIRST_SEATS,
-    ROUNDS,
-    SIDES,
-    Bracket,
-    GameResult,
-    Line,
-    bracket,
-    seed_teams,
-    standings,
-)
+from cellgames.arena.season.standings import FIRST_SEATS, ROUNDS, SIDES, Line, seed_teams
 
 
 def game(one: str, two: str, ours: float, theirs: float) -> GameResult:
