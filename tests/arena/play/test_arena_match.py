@@ -19,6 +19,7 @@ from typing_extensions import override
 import cellgames
 from cellgames.agents.playouts import RandomAgent
 from cellgames.arena import Forfeit, RoundRobinOptions, round_robin
+from cellgames.arena.play.evaluation import ratings_of
 from cellgames.arena.play.match import GamePlayer, batch_of, both_seats, match, match_id
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
@@ -183,6 +184,8 @@ def test_equal_agents_rank_by_name_and_the_anchor_is_zero() -> None:
     assert make_tables(games, resamples=0).standings[0].low is None
     anchored = make_tables(GAMES, anchor="b", resamples=10)
     assert next(line for line in anchored.standings if line.agent == "b").elo == 0
+    standings = make_tables(GAMES, anchor="b").standings
+    assert ratings_of(GAME, GAMES, "b") == [(line.agent, line.elo, line.low, line.high) for line in standings]
 
 
 class Broken(Fragile):
