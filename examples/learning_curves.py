@@ -53,16 +53,21 @@ Stages = Iterator[tuple[int, Agent]]
 
 
 def sb3(id: str, seed: int) -> Stages:
-    """Yield the steps and the agent of MaskablePPO, 0 steps first, after each rollout."""
+    """Yield the steps and the agent of MaskablePPO, 0 steps first, after each rollout; Cloth of Gold by whole turns."""
     from sb3_contrib import MaskablePPO
 
+    from cellgames.agents.cloth_of_gold import TurnChoices, TurnChooser
     from cellgames.envs.adapters import SeatVecEnv
 
-    model = MaskablePPO("MlpPolicy", SeatVecEnv(id, 8, "random", seed=seed), n_steps=256, seed=seed, device="cpu")
-    yield 0, SB3Agent(model)
+    game, by_turns = cellgames.make(id), id.startswith("cloth-of-gold")
+    env = SeatVecEnv(TurnChoices(**game.parameters) if by_turns else game, 8, "random", seed=seed)
+    model = MaskablePPO("MlpPolicy", env, n_steps=256, seed=seed, device="cpu")
+    agent: Agent = SB3Agent(model)
+    agent = TurnChooser(agent) if by_turns else agent
+    yield 0, agent
     while True:
         model.learn(2048, reset_num_timesteps=False)
-        yield model.num_timesteps, SB3Agent(model)
+        yield model.num_timesteps, agent
 
 
 def interval(share: float, count: int, z2: float = 3.8415) -> tuple[float, float]:
@@ -80,16 +85,16 @@ def scores(id: str, agent: Agent, games: int) -> dict[str, list[float]]:
 
 def curve(id: str, stages: Stages, seconds: float, games: int, points: int = 2) -> list[dict[str, Any]]:
     """Return steps, seconds of playing and learning, and scores: of the untrained agent, then of `points` more."""
-    spent, found, began = 0.0, list[dict[str, Any]](), time.perf_counter()
+    spent, found, began = 0.0, list[dict[str, Any]](), time.process_time()  # other work on the machine is not counted
     for steps, agent in stages:
-        spent += time.perf_counter() - began
+        spent += time.process_time() - began
         if not steps:
             spent = 0.0  # loading
         if spent >= seconds * len(found) / points:
             found.append({"steps": steps, "seconds": round(spent, 1), **scores(id, agent, games)})
         if spent >= seconds:
             break
-        began = time.perf_counter()
+        began = time.process_time()
     return found
 
 
@@ -148,6 +153,9 @@ def parser() -> argparse.ArgumentParser:
     line.add_argument("--ablation-steps", type=int, default=60_000, help="steps of each run of the ablation")
     line.add_argument("--seeds", type=int, default=1)
     line.add_argument("--games", type=int, default=40, help="of an evaluation against each agent")
+    line.add_argument(
+        "--only", default="", help="part of the names of runs, such as 'grid-adaptation-small-v0 MaskablePPO'"
+    )
     line.add_argument("--out", type=Path, default=OUT)
     line.add_argument("--figure", type=Path, default=FIGURE)
     return line
@@ -177,7 +185,7 @@ def main() -> None:
     kept |= {"games": options.games, "seconds": options.seconds}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     for name, work in jobs.items():
-        if name not in kept["runs"]:
+        if name not in kept["runs"] and options.only in name:
             kept["runs"][name] = work()
             print(name, kept["runs"][name][-1], flush=True)
             options.out.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")

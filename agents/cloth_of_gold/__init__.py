@@ -10,6 +10,7 @@ from cellgames.utils.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .greedy import ClothGreedy as ClothGreedy, ClothRollout as ClothRollout
     from .network import ClothNetwork as ClothNetwork
+    from .turn_choices import TurnChoices as TurnChoices, TurnChooser as TurnChooser
     from .turn_search import TurnGame as TurnGame, TurnState as TurnState
     from .turns import ClothRandom as ClothRandom, TurnAgent as TurnAgent, random_turns as random_turns
 else:

@@ -30,6 +30,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
 from cellgames.envs.core import Game
+from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import InputError, clipped
 from cellgames.utils.extras import install
 
@@ -113,6 +114,9 @@ def from_model_file(path: Path, *, sample: bool = False) -> ByGame:
     model = _Archive.read(path)
 
     def make(game: Game) -> AnyAgent:
+        chooser: Any = plugin_of(game).hook("chooser")
+        if chooser is not None and model.nvec == (chooser.offered,):
+            return chooser(SB3Agent(model.policy(), str(path), sample=sample))  # type: ignore[no-any-return]
         _check_shapes(str(path), model.shape, model.nvec, game)
         return SB3Agent(model.policy(), str(path), sample=sample)
 

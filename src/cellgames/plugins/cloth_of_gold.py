@@ -54,6 +54,7 @@ _BASE = GamePlugin(
     search={
         "improver": "cellgames.agents.cloth_of_gold.turn_search:TurnImprover",
         "playout": "cellgames.agents.cloth_of_gold.greedy:finish_turns",
+        "chooser": "cellgames.agents.cloth_of_gold.turn_choices:TurnChooser",
         "winning_turn": "cellgames.agents.cloth_of_gold.greedy:winning_turn",
     },
     algorithm="turn-values",

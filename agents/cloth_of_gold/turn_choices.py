@@ -1,0 +1,144 @@
+"""Cloth of Gold for learners: a step is a whole turn, one of some that are proposed, and the forecast of each is seen.
+
+Unit by unit, what a learner tries first dies. As choices among turns of random shapes, the game can be learned by any
+library that plays `SeatVecEnv`, and `TurnChooser` plays what was learned in the ordinary game.
+
+Letters: `B` games, `L` games to move in, `C` turns to choose from, `K` the most units of a turn.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents.base import Agent, draw_seeds
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.core import Game
+from cellgames.envs.core.errors import GameError
+from cellgames.envs.core.info import GameInfo, Space
+from cellgames.envs.core.solo import BatchOfOne, Solo
+from cellgames.utils.errors import shown
+
+from .greedy import forecast
+from .turn_search import TurnGame, TurnState
+from .turns import TurnAgent, random_turns
+
+OFFERED = 16
+"""Turns to choose from, `C`."""
+
+_LEAD = 32.0  # units in the lead that are seen as 1
+
+
+@dataclass(frozen=True)
+class TurnChoices(TurnGame):
+    """Cloth of Gold with one action a turn: the number of one of 16 turns of random shapes, `TurnState.plans`.
+
+    The turns follow from the games' seeds. The mover sees of each turn its lead in units if the round ran now, over 32,
+    and whether that would win or lose the game (1, -1 or 0); then its lead after the last round, whether it places
+    first, and the number of the round over the most rounds: float32 [35]. The other player sees zeros in place of the
+    turns. It takes the parameters of `ClothOfGold`.
+    """
+
+    id: ClassVar[str] = "cloth-of-gold-turns-v0"
+
+    @cached_property
+    @override
+    def info(self) -> GameInfo:
+        seen = Space((2 * OFFERED + 3,), torch.float32, -float("inf"), float("inf"))
+        return dataclasses.replace(super().info, action_nvec=(OFFERED,), observation=seen, stochastic=True)
+
+    @override
+    def proposing(self, state: ClothState, drawn: int = OFFERED, kept: int = OFFERED) -> TurnState:
+        """Return games with turns to choose from, which follow from their seeds and turns."""
+        plans = random_turns(self, state, state.seed, kept, border=True)
+        return self.offering(state, plans, torch.zeros_like(plans[:, :, 0]))
+
+    @override
+    def _init(self, seeds: Tensor) -> TurnState:
+        return self.proposing(super()._init(seeds))
+
+    @override
+    def _step(self, state: ClothState, actions: Tensor) -> TurnState:
+        return super()._step(state, actions).replace(turn=state.turn + 1)
+
+    @override
+    def _legal(self, state: ClothState) -> Tensor:
+        return super()._legal(state)[:, :OFFERED]
+
+    @override
+    def observe(self, state: ClothState, player: Tensor | int) -> Tensor:
+        """Return float32 [B, 2 C + 3], see above."""
+        assert isinstance(state, TurnState)
+        seat = torch.as_tensor(player, device=state.device).expand(len(state))
+        units = forecast(self, state, state.plans[:, :OFFERED])
+        a, b = units.unbind(2)
+        before = state.scores[:, :1].to(units.dtype)
+        won_a, won_b, _ = self.decided(state.round[:, None], before, a, b)
+        sign = (1 - 2 * seat)[:, None]
+        turns = torch.cat(((a - b) / _LEAD, won_a.float() - won_b.float()), 1) * sign
+        turns = turns * ((seat == state.current_player) & ~state.done)[:, None]
+        first = (seat == state.first).float()[:, None]
+        return torch.cat((turns, before * sign / _LEAD, first, state.round[:, None] / self.max_rounds), 1).float()
+
+    @override
+    def state_to_string(self, state: ClothState) -> str:
+        """Return a line that begins with the seed of the turns."""
+        return f"turns:{int(state.seed[0])} {super().state_to_string(state)}"
+
+    @override
+    def string_to_state(self, text: str, seed: int = 0) -> TurnState:
+        """Return the position of such a line, with its own turns; a `GameError` for others."""
+        word, _, rest = text.partition(" ")
+        name, _, own = word.partition(":")
+        if name != "turns" or not own.lstrip("-").isdecimal():
+            raise GameError(self.id, f"expected a line that begins with turns:SEED, got {shown(text)}")
+        return self.proposing(super().string_to_state(rest, int(own)))
+
+    @override
+    def _native_step(self, device: torch.device) -> None:
+        return None
+
+    @override
+    def _native_observer(self, state: ClothState, seat: Tensor) -> None:
+        return None
+
+    @override
+    def solo(self, state: ClothState) -> Solo:
+        return BatchOfOne(self, state)
+
+
+class TurnChooser(TurnAgent):
+    """An agent of the ordinary game that chooses its turns by an agent of `TurnChoices`, such as a model of SB3.
+
+    Args:
+        agent: what chooses.
+        name: as in `Agent`; defaults to that of `agent`.
+
+    Attributes:
+        offered: turns that it chooses from.
+    """
+
+    offered = OFFERED
+
+    def __init__(self, agent: Agent, name: str | None = None) -> None:
+        super().__init__(agent.name if name is None else name)
+        self._agent = agent
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        super().start(game, players, env_ids)
+        self._choices = TurnChoices(**self.game.parameters)
+        self._agent.start(self._choices, players, env_ids)
+
+    @override
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        offered = self._choices.proposing(state.replace(seed=draw_seeds(len(state), generator, state.device)))
+        seen, rows = self._choices.observe(offered, state.current_player), torch.arange(len(state), device=state.device)
+        action = self._agent.act(seen, self._choices.legal_actions(offered), rows, generator)
+        return offered.plans[rows, action]
