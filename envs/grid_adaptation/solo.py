@@ -35,6 +35,13 @@ class GridSolo(NativeSolo):
         super()._look()
         self._over, self._fresh = self.terminated or self.truncated, False
 
+    def pause(self) -> None:
+        """Play a step in which nothing on the board moves."""
+        self._own["turn"] += 1
+        for name in ("rewards", "placed"):
+            self._own[name][:] = 0
+        self._look()
+
     @override
     def observe(self, player: int) -> npt.NDArray[np.int16]:
         if not self._fresh:

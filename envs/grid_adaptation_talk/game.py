@@ -31,6 +31,7 @@ from cellgames.utils.errors import InputError, shown
 
 from . import native, notation, words
 from .rendering import last_talk
+from .solo import TalkSolo
 from .state import BASE, TalkState
 
 if TYPE_CHECKING:
@@ -271,7 +272,9 @@ class GridAdaptationTalk(GridAdaptation):
 
     @override
     def solo(self, state: GridState) -> Solo:
-        return BatchOfOne(self, state)
+        if library(state.device) is None or self.reward_sharing is not None:
+            return BatchOfOne(self, state)
+        return TalkSolo(self, _with_talk(state))
 
     @override
     def action_to_string(self, action: int) -> str:

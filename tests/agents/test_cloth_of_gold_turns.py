@@ -297,7 +297,7 @@ def test_searches_play_whole_games_and_need_a_network_of_turns(tmp_path: Path) -
         agents[0].playing(game).start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))  # type: ignore[union-attr]  # ByGame
 
 
-CHOOSING = TurnChoices(**GAME.parameters)
+CHOOSING: Any = TurnChoices(**GAME.parameters)
 
 
 def test_choices_among_turns_are_a_game_whose_turns_are_those_of_the_ordinary_one() -> None:
