@@ -11,7 +11,7 @@ import json
 import statistics
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -42,6 +42,12 @@ class Setting:
     opening_plies: int = 2
 
 
+_GRID = Setting(
+    "random mixed:0.8:greedy mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.2:greedy "
+    "greedy rollout:4 rollout:32 trained",
+    games=100,
+    opening_plies=0,
+)
 SETTINGS = {
     "torus-small-v0": Setting(
         "random rollout:4 rollout:8 rollout:12 rollout:16 rollout:24 rollout:32 rollout:40 rollout:48 rollout:64 "
@@ -84,11 +90,21 @@ SETTINGS = {
         games=40,
         opening_plies=0,
     ),
-    "grid-adaptation-small-v0": Setting(
-        "random mixed:0.8:greedy mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.2:greedy "
-        "greedy rollout:4 rollout:32 trained",
-        games=100,
-        opening_plies=0,
+    **dict.fromkeys(
+        ("cloth-of-gold-v0", "cloth-of-gold-wild-small-v0"),
+        Setting(
+            "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.4:greedy mixed:0.2:greedy greedy mixed:0.6:trained "
+            "mixed:0.4:trained mixed:0.25:trained mixed:0.15:trained mixed:0.05:trained trained",
+            games=20,
+            opening_plies=0,
+        ),
+    ),
+    "cloth-of-gold-wild-v0": Setting(
+        "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.4:greedy mixed:0.2:greedy greedy", games=40, opening_plies=0
+    ),
+    "grid-adaptation-small-v0": _GRID,
+    **dict.fromkeys(
+        ("grid-adaptation-v0", "grid-adaptation-talk-small-v0", "grid-adaptation-talk-v0"), replace(_GRID, games=16)
     ),
     "toroidal-cup-small-v0": Setting(
         "random greedy trained rollout:8 mixed:0.5:greedy rollout:64", games=200, opening_plies=0
