@@ -153,7 +153,7 @@ class Reader:
 
 
 def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Iterator[T]]) -> Iterator[list[T]]:
-    """Yield the results of a reader's method for each record; none of a game from a position, or without moves.
+    """Yield the results of a reader's method for each record, less games from a position and those without moves.
 
     Raises:
         RecordError: A record has moves that the game does not know; the message says which of the games it is.

@@ -1,7 +1,7 @@
 """Pictures of the wild options: land, fire, wards, animals, and lines for weather and perks.
 
 Nothing is told apart by hue alone: water has waves, forest has trees, rock has peaks, fire has flames, burnt ground is
-dark, a's wards are plus signs and b's are crosses, grazers are diamonds, hunters triangles and guards shields.
+dark, a's wards are plus signs and b's are crosses, grazers are rings, hunters triangles and guards shields.
 
 Letters: `H, W` rows and columns of the world.
 """
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from cellgames.envs.cloth_of_gold.rendering import Layer, runs
-from cellgames.envs.core.drawing import Point, Polygon, Polyline, Rectangle, Shape, sign_rows
+from cellgames.envs.core.drawing import Circle, Point, Polygon, Polyline, Rectangle, Shape, sign_rows
 
 from . import perks, weather
 from .observation import ground_planes
@@ -47,7 +47,7 @@ _FLAME = (
 _DRAWN = {"water": _WAVE, "forest": _TREE, "rock": _PEAK, "burning": _FLAME}
 _LINES = ("water", "rock")
 _ANIMALS = (
-    ("#ffffff", "#111111", ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))),
+    ("#ffffff", "#111111", ()),
     ("#111111", "#ffffff", ((0.0, -1.1), (1.1, 0.9), (-1.1, 0.9))),
     ("#ffffff", "#111111", ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.3), (0.0, 1.1), (-0.9, 0.3))),
 )
@@ -79,7 +79,7 @@ class WildView(Layer):
         counts = [0] * len(KINDS)
         for kind, _, _ in self.animals or ():
             counts[kind] += 1
-        animals = ", ".join(f"{count} {kind}" for count, kind in zip(counts, KINDS, strict=True))
+        animals = ", ".join(f"{n} {kind if n != 1 else kind[:-1]}" for n, kind in zip(counts, KINDS, strict=True))
         return [line for line in (self.weather, *self.earned, "" if self.animals is None else animals) if line]
 
     @override
@@ -108,7 +108,10 @@ class WildView(Layer):
         for kind, row, col in self.animals or ():
             fill, edge, points = _ANIMALS[kind]
             radius = max(0.5, 8 / size)
-            yield Polygon(_around(points, col + 0.5, row + 0.5, radius), fill, edge, radius * 0.35)
+            if points:
+                yield Polygon(_around(points, col + 0.5, row + 0.5, radius), fill, edge, radius * 0.35)
+            else:
+                yield Circle(col + 0.5, row + 0.5, radius * 0.8, fill, edge, radius * 0.5)
 
     @override
     def text(self, shape: tuple[int, ...]) -> list[str]:

@@ -44,11 +44,15 @@ class Conversation:
             yield f"{name:<{wide}}    {row}".rstrip()
 
     def lines(self) -> list[str]:
-        """Return the title and a line for each sender; `.` is silence and `?` what is not known."""
+        """Return the title and a line for each sender; `?` is a word that is not known."""
         heads = ["all"] if self.public else self.players
         lines = [self.title]
         for name, letters in zip(self.players, self.letters or [[]] * len(self.players), strict=True):
-            words = (f"{said(word)} to {head}" for word, head in zip(letters, heads, strict=False) if word is not None)
+            words = (
+                f"{said(word).replace('.', 'nothing')} to {head}"
+                for word, head in zip(letters, heads, strict=False)
+                if word is not None
+            )
             lines.append(f"{name}: {', '.join(words) or '-'}")
         return lines
 

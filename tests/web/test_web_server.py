@@ -157,6 +157,14 @@ def test_moves_are_taken_back_and_bad_or_late_ones_refused_with_the_reason(clien
         refused("move", {"action": action, "turn": 4})
     for bad in ([-1], [], ["4"], [1.5], [True], [1 << 80]):
         refused("move", {"action": bad, "turn": 4}, 422)
+    for request, body in (
+        ("move", {"action": [4]}),
+        ("move", {"turn": 4}),
+        ("hint", {}),
+        ("sit", {"turn": 4}),
+        ("go", {}),
+    ):
+        refused(request, body, 422)
     assert "expected the move of turn 4" in refused("move", {"action": [4], "turn": 0})
     assert client.get(f"{path}/record.jsonl").status_code == 409
     seen = {"turn": 4, "epoch": 0}

@@ -385,7 +385,7 @@ def test_land_wards_and_animals_are_told_apart_in_every_kind_of_colour_vision(vi
 
 def test_pictures_and_text_say_what_the_options_add() -> None:
     words = [shape.text for shape in wild_scene().draw().shapes if isinstance(shape, Text)]
-    assert words[4:8] == ["Weather: storm", "a has 1 bolt", "b has 2 bolts", "1 grazers, 1 hunters, 1 guards"]
+    assert words[4:8] == ["Weather: storm", "a has 1 bolt", "b has 2 bolts", "1 grazer, 1 hunter, 1 guard"]
     lines = wild_scene().text().split("\n")
     assert lines[-12].split()[1] == "~~~~ffff^^^^,,,,****...."
     assert lines[-7].split()[1] == "..aaaa......bbbb........"

@@ -75,7 +75,7 @@ class Act(Body):
     turn: int | None = Field(
         default=None,
         ge=0,
-        description="Turns played, as the page has seen; others are refused, null is not checked.",
+        description="Turns played, as the page has seen; others are refused. In an undo null is not checked.",
     )
     epoch: int = Field(
         default=-1, ge=-1, description="The epoch that the page has seen; another one is refused, -1 is not checked."
@@ -84,8 +84,15 @@ class Act(Body):
     action: list[_Choice] | None = Field(
         default=None, min_length=1, max_length=16, description="A number for each component; in trials null for none."
     )
-    until: _Choice = Field(default=0, description="Turns to which agents go; fewer than before stop them there.")
+    until: _Choice | None = Field(
+        default=None, description="Turns to which agents go; fewer than before stop them there."
+    )
     since: int = Field(default=0, ge=0, description="Events that the page has shown.")
+
+    def check(self, *names: str) -> None:
+        """Refuse a request without these fields."""
+        if missing := [name for name in names if getattr(self, name) is None]:
+            raise HTTPException(422, f"the request lacks {', '.join(missing)}")
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -241,6 +248,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.post("/api/play/{id}/move")
     async def make_move(id: str, move: Act) -> dict[str, Any]:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
+        move.check("turn", "action")
         session = await live(id)
         end = time.monotonic() + _QUICK_S
         await asyncio.to_thread(session.move, move.action or (), move.turn, move.epoch, move.seat)
@@ -250,6 +258,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.post("/api/play/{id}/trial")
     def try_out(id: str, trial: Act) -> dict[str, Any]:
         """Return a film of Life from this position if nobody placed anything more; the game stays as it is."""
+        trial.check("turn")
         session = sessions.get(id)
         with state.turn():
             return {"film": session.trial(trial.action, trial.turn, trial.epoch)}
@@ -257,6 +266,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.post("/api/play/{id}/hint")
     def suggest(id: str, seen: Act) -> dict[str, Any]:
         """Return a move that an agent suggests: `words`, and its number `action` unless it has several parts."""
+        seen.check("turn")
         session = sessions.get(id)
         with state.turn():
             return session.hint(seen.turn, seen.epoch)._asdict()
@@ -264,6 +274,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.post("/api/play/{id}/sit")
     async def sit(id: str, who: Act) -> dict[str, Any]:
         """Show the game to the next of several people at one screen; until then it is hidden."""
+        who.check("seat", "turn")
         session = await live(id)
         await asyncio.to_thread(session.sit, who.seat, who.turn, who.epoch)
         return await asyncio.to_thread(snapshot, session, True)
@@ -271,14 +282,16 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.post("/api/play/{id}/go")
     async def go(id: str, goal: Act) -> dict[str, Any]:
         """Let agents that play all seats go on; answered as a move is."""
+        goal.check("until")
         session = await live(id)
-        await asyncio.to_thread(session.go, goal.until)
+        await asyncio.to_thread(session.go, goal.until or 0)
         await settled(session, _QUICK_S)
         return {"view": await asyncio.to_thread(session.view, goal.epoch, goal.since)}
 
     @router.post("/api/play/{id}/resign")
     async def resign(id: str, who: Act) -> dict[str, Any]:
         """Give the game up; only in games of two players."""
+        who.check("seat")
         session = await live(id)
         await asyncio.to_thread(session.resign, who.seat, who.epoch)
         return await asyncio.to_thread(snapshot, session)

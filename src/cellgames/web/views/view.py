@@ -240,7 +240,7 @@ CLOTH: dict[str, Any] = {
     "land": ("", "#17455f", "#2f4a1c", "#54504a", "#5c3d2e", "#ffd23f"),
     "signs": ("", "#6fb0d6", "#8fbf5f", "#a39a8e", "", "#a31d0a"),
 }
-"""Of Cloth of Gold; lands in the order of the view."""
+"""Palette of Cloth of Gold; lands in the order of the view."""
 
 TILES: dict[str, Any] = {
     "board": GROUND,
@@ -250,10 +250,10 @@ TILES: dict[str, Any] = {
     "rim": "#ffffff73",
     "cross": "#b9b0a2",
 }
-"""Of Grid Adaptation; tiles keep the colours that their sequences mix, and get a light rim."""
+"""Palette of Grid Adaptation; tiles keep the colours that their sequences mix, and get a light rim."""
 
 TEAMS: dict[str, Any] = {"cells": SEATS, "board": GROUND, "line": "#4a443c", "ink": _INK, "pale": "#b3a998"}
-"""Of the Toroidal Cup."""
+"""Palette of the Toroidal Cup."""
 
 
 def dark(
