@@ -19,11 +19,12 @@ from typing_extensions import override
 
 from cellgames.agents.base import Agent, draw_seeds
 from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.core import Game
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.solo import BatchOfOne, Solo
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 
 from .greedy import forecast
 from .turn_search import TurnGame, TurnState
@@ -129,6 +130,12 @@ class TurnChooser(TurnAgent):
     def __init__(self, agent: Agent, name: str | None = None) -> None:
         super().__init__(agent.name if name is None else name)
         self._agent = agent
+
+    @override
+    def check_game(self, game: Game) -> None:
+        super().check_game(game)
+        if isinstance(game, ClothOfGoldWild):
+            raise InputError("game", "Cloth of Gold without wild options", f"{game.id} with some")
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:

@@ -318,6 +318,9 @@ def test_choices_among_turns_are_a_game_whose_turns_are_those_of_the_ordinary_on
         assert torch.equal(state.units, plain.units)
     line = CHOOSING.state_to_string(state[0])
     assert CHOOSING.string_to_state(line).plans.equal(state[0].plans)
+    chooser: Any = load("random", CHOOSING)
+    with refused("game"):
+        TurnChooser(chooser).check_game(cellgames.make("cloth-of-gold-wild-small-v0"))
     with pytest.raises(GameError):
         CHOOSING.string_to_state(line.partition(" ")[2])
 
