@@ -1,7 +1,7 @@
 """Cloth of Gold for learners: a step is a whole turn, one of some that are proposed, and the forecast of each is seen.
 
-Unit by unit, what a learner tries first dies. As choices among turns of random shapes, the game can be learned by any
-library that plays `SeatVecEnv`, and `TurnChooser` plays what was learned in the ordinary game.
+Unit by unit, the first attempts of a learner die. As choices among turns of random shapes, the game can be learned by
+any library that plays `SeatVecEnv`, and `TurnChooser` plays the learned policy in the ordinary game.
 
 Letters: `B` games, `L` games to move in, `C` turns to choose from, `K` the most units of a turn.
 """

@@ -1,4 +1,4 @@
-"""The state that requests to the server share: records, the store, what was computed from them, and kinds of fields."""
+"""The state that requests to the server share: records, the store, results from both, and kinds of fields."""
 
 from __future__ import annotations
 
