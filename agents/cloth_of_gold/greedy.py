@@ -122,15 +122,19 @@ def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:
     return count(after[:2]).t().view(*plans.shape[:2], 2)
 
 
+def judged(game: ClothOfGold, state: ClothState, units: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the mover's lead after the round, 1 or -1 if it then wins or loses, and 1 if both lose: int64 [L, C]."""
+    a, b = units.unbind(2)
+    before = state.scores[:, :1].to(units.dtype)
+    won_a, won_b, lost = (flag.long() for flag in game.decided(state.round[:, None], before, a, b))
+    sign = 1 - 2 * state.current_player[:, None]
+    return (a - b) * sign, (won_a - won_b) * sign, lost
+
+
 def worth(game: ClothOfGold, state: ClothState, units: Tensor) -> Tensor:
     """Return the worth of units after the round to the mover, float64 [L, C]: the lead, or a decision."""
-    a, b = units.unbind(2)
-    lead, before = a - b, state.scores[:, :1].to(units.dtype)
-    won_a, won_b, lost = game.decided(state.round[:, None], before, a, b)
-    sign = 1 - 2 * state.current_player[:, None]
-    result = torch.where(won_a, 1, 0) - torch.where(won_b, 1, 0)
-    value = lead * sign + _DECIDED * (result * sign - torch.where(lost, 1, 0)).float()
-    return value.double()
+    lead, result, lost = judged(game, state, units)
+    return (lead + _DECIDED * (result - lost).float()).double()
 
 
 class ClothRollout(ClothGreedy):
@@ -191,20 +195,17 @@ def winning_turn(game: ClothOfGold, state: ClothState) -> list[int]:
 
     Returns:
         Its actions, the last one "end turn"; of turns of random shapes that win, the one with the fewest units. Empty
-        where no turn begins, where none of the turns that are tried wins, and where more than a tenth of them do, or
-        one without a unit.
+        where no turn begins that ends a round, where none of the turns that are tried wins, and where more than a tenth
+        of them do, or one without a unit.
     """
     begins = (state.acts == 0) & (state.left == game.allowance(state)) & ~state.done
-    if game.random_rounds or not bool(begins):
+    if game.random_rounds or not bool(begins & (state.current_player != state.first)):
         return []
-    idle = game.play_turn(state, torch.full((1, game.most_units), -1, dtype=torch.int64, device=state.device))
-    player, ends = int(state.current_player), bool(idle.done | (idle.round > state.round))
-    if not ends or bool(game.outcome(idle)[0, player] > 0):
-        return []
-    turns = random_turns(game, state, torch.zeros_like(state.current_player), _RIDDLE, border=True)[0]
-    after = game.play_turn(state[torch.zeros(_RIDDLE, dtype=torch.int64, device=state.device)], turns)
-    wins = turns[game.outcome(after)[:, player] > 0]
-    if not 0 < len(wins) <= _FEW * _RIDDLE:
+    drawn = random_turns(game, state, torch.zeros_like(state.current_player), _RIDDLE, border=True)[0]
+    turns = torch.nn.functional.pad(drawn, (0, 0, 1, 0), value=-1)  # the first one without a unit
+    after = game.play_turn(state[torch.zeros(len(turns), dtype=torch.int64, device=state.device)], turns)
+    wins = turns[game.outcome(after)[:, int(state.current_player)] > 0]
+    if not 0 < len(wins) <= _FEW * _RIDDLE or bool((wins < 0).all(1).any()):
         return []
     shortest = wins[(wins >= 0).sum(1).argmin()]
     return [*shortest[shortest >= 0].tolist(), game.end_turn]

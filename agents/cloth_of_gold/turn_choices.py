@@ -23,10 +23,9 @@ from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.core import Game
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo, Space
-from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.utils.errors import InputError, shown
 
-from .greedy import forecast
+from .greedy import forecast, judged
 from .turn_search import TurnGame, TurnState
 from .turns import TurnAgent, random_turns
 
@@ -77,15 +76,10 @@ class TurnChoices(TurnGame):
         """Return float32 [B, 2 C + 3], see above."""
         assert isinstance(state, TurnState)
         seat = torch.as_tensor(player, device=state.device).expand(len(state))
-        units = forecast(self, state, state.plans[:, :OFFERED])
-        a, b = units.unbind(2)
-        before = state.scores[:, :1].to(units.dtype)
-        won_a, won_b, _ = self.decided(state.round[:, None], before, a, b)
-        sign = (1 - 2 * seat)[:, None]
-        turns = torch.cat(((a - b) / _LEAD, won_a.float() - won_b.float()), 1) * sign
-        turns = turns * ((seat == state.current_player) & ~state.done)[:, None]
-        first = (seat == state.first).float()[:, None]
-        return torch.cat((turns, before * sign / _LEAD, first, state.round[:, None] / self.max_rounds), 1).float()
+        lead, result, _ = judged(self, state, forecast(self, state, state.plans[:, :OFFERED]))
+        turns = torch.cat((lead / _LEAD, result), 1) * ((seat == state.current_player) & ~state.done)[:, None]
+        before, first = state.scores.gather(1, seat[:, None]) / _LEAD, (seat == state.first)[:, None]
+        return torch.cat((turns, before, first, state.round[:, None] / self.max_rounds), 1).float()
 
     @override
     def state_to_string(self, state: ClothState) -> str:
@@ -100,18 +94,6 @@ class TurnChoices(TurnGame):
         if name != "turns" or not own.lstrip("-").isdecimal():
             raise GameError(self.id, f"expected a line that begins with turns:SEED, got {shown(text)}")
         return self.proposing(super().string_to_state(rest, int(own)))
-
-    @override
-    def _native_step(self, device: torch.device) -> None:
-        return None
-
-    @override
-    def _native_observer(self, state: ClothState, seat: Tensor) -> None:
-        return None
-
-    @override
-    def solo(self, state: ClothState) -> Solo:
-        return BatchOfOne(self, state)
 
 
 class TurnChooser(TurnAgent):

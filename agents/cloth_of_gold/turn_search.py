@@ -34,6 +34,7 @@ from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.cloth_of_gold_wild.state import WildState
 from cellgames.envs.core import Game, chance
 from cellgames.envs.core.info import GameInfo, Space
+from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, check_at_least, shown
 
@@ -110,6 +111,20 @@ class TurnGame(ClothOfGold):
     def _legal(self, state: ClothState) -> Tensor:
         assert isinstance(state, TurnState)
         return state.logits > _NONE
+
+    # Native code plays the units of a turn one by one.
+
+    @override
+    def _native_step(self, device: torch.device) -> None:
+        return None
+
+    @override
+    def _native_observer(self, state: ClothState, seat: Tensor) -> None:
+        return None
+
+    @override
+    def solo(self, state: ClothState) -> Solo:
+        return BatchOfOne(self, state)
 
 
 @dataclass(frozen=True)

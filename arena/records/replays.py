@@ -226,10 +226,10 @@ def stepped(
 def _executed(
     game: Game, records: Sequence[Record], messages: list[str], counts: Sequence[int] | None = None
 ) -> Iterator[Step]:
-    """Play records of one game; `messages` get what is wrong with each.
+    """Play records of one game; `messages` get the fault of each.
 
-    With `counts`, so many moves of each are played, and results are not compared. An env leaves the batch when its game
-    is over or has failed, or when its moves are played.
+    With `counts`, this number of moves of each is played, and results are not compared. An env leaves the batch when
+    its game is over or has failed, or when its moves are played.
     """
     judged, counts = counts is None, counts or [len(record.moves) for record in records]
     actions: list[Tensor] = []

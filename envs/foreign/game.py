@@ -77,8 +77,12 @@ class ForeignGame(Game[ForeignState]):
     @cached_property
     def _first(self) -> Simulator:
         """A game that has just begun."""
-        game = simulator(self.id)
-        game.reset(_SEED)
+        return self._begun(_SEED)
+
+    def _begun(self, seed: int, drawn: bool = False) -> Simulator:
+        """Return a new game of a seed; `drawn` is that of `simulator`."""
+        game = simulator(self.id, drawn)
+        game.reset(seed)
         return game
 
     @cached_property
@@ -88,10 +92,8 @@ class ForeignGame(Game[ForeignState]):
     @cached_property
     def repeats(self) -> bool:
         """True if seed and actions decide a game, so that its record replays: found by playing one twice."""
-        one, other = simulator(self.id), simulator(self.id)
+        one, other = self._begun(_SEED), self._begun(_SEED)
         rng = np.random.default_rng(_SEED)
-        for game in (one, other):
-            game.reset(_SEED)
         for _ in range(min(self.max_turns, 200)):
             seats = range(len(one.players)) if one.simultaneous else [one.mover]
             if any(one.ends) or one.mover != other.mover or not all(_same(one, other, seat) for seat in seats):
@@ -176,31 +178,32 @@ class ForeignGame(Game[ForeignState]):
         """Return the live game of a row, whose position is `key`; one that is not kept is played again."""
         game = self._live.get(key)
         if game is None:
-            game = simulator(self.id)
-            game.reset(int(state.began[row]))
-            for turn in range(int(state.turn[row])):
-                given = state.actions[row, turn].tolist()
-                game.step(given if isinstance(given, list) else [given])
+            seed, played = self._course(state, row)
+            game = self._begun(seed)
+            for given in played:
+                game.step(given)
             self._keep(key, game)
         return game
 
     @cached_property
     def _shown(self) -> list[Any]:
-        """The seed, the actions and the game of the position that was drawn last."""
-        return [0, None, self._first]
+        """The seed, the actions and the game of the position that was drawn last; empty before."""
+        return []
 
     def _drawn(self, state: ForeignState) -> Simulator:
         """Return a game that can be drawn at the first position; it goes on from the one before, as in films."""
-        began, (seed, before, _) = int(state.began[0]), self._shown
-        game: Simulator = self._shown[2]
-        played = state.actions[0].view(self.max_turns, -1)[: int(state.turn[0])].tolist()
-        if before is None or seed != began or played[: len(before)] != before:
-            game, before = simulator(self.id, drawn=True), []
-            game.reset(began)
+        began, played = self._course(state, 0)
+        seed, before, game = self._shown or (None, [], self._first)
+        if seed != began or played[: len(before)] != before:
+            game, before = self._begun(began, drawn=True), []
         for given in played[len(before) :]:
             game.step(given)
         self._shown[:] = began, played, game
         return game
+
+    def _course(self, state: ForeignState, row: int) -> tuple[int, list[list[int]]]:
+        """Return the seed of a game, and the actions of each step so far."""
+        return int(state.began[row]), state.actions[row].view(self.max_turns, -1)[: int(state.turn[row])].tolist()
 
     def _keep(self, key: int, game: Simulator) -> None:
         self._live[key] = game

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -124,8 +124,7 @@ def _factory(name: str, library: str, rest: str, drawn: bool) -> Callable[..., A
         return plain
     if library == "pettingzoo":
         module = _imported(name, rest)
-        found = getattr(module, "env", None) or getattr(module, "parallel_env", None)
-        if not callable(found):
+        if not callable(found := getattr(module, "env", None) or getattr(module, "parallel_env", None)):
             raise InputError(shown(name), "a module with env or parallel_env", rest)
     else:
         spec = importlib.util.spec_from_file_location(Path(library).stem, library)
@@ -133,11 +132,9 @@ def _factory(name: str, library: str, rest: str, drawn: bool) -> Callable[..., A
             raise InputError(shown(name), "a file", library)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        found = getattr(module, rest, None)
-        if not callable(found):
+        if not callable(found := getattr(module, rest, None)):
             raise InputError(shown(name), f"a function of {library} that makes an environment", shown(rest))
-    made: Callable[..., Any] = found
-    return made
+    return cast(Callable[..., Any], found)
 
 
 def _imported(name: str, module: str) -> Any:

@@ -6,34 +6,19 @@ from .cloth_of_gold import CLOTH_OF_GOLD
 from .connection import HEX, TORUS, Y
 from .grid_adaptation import GRID_ADAPTATION
 from .plugin import (
-    Additions,
-    GamePlugin,
-    Page,
-    Prompt,
-    Setting,
-    Target,
-    TextColours,
-    TrainingPreset,
-    Variant,
-    additions,
-    resolve,
+    Additions as Additions,
+    GamePlugin as GamePlugin,
+    Page as Page,
+    Prompt as Prompt,
+    Setting as Setting,
+    Target as Target,
+    TextColours as TextColours,
+    TrainingPreset as TrainingPreset,
+    Variant as Variant,
+    additions as additions,
+    resolve as resolve,
 )
 from .toroidal_cup import TOROIDAL_CUP
-
-__all__ = [
-    "SUITE",
-    "Additions",
-    "GamePlugin",
-    "Page",
-    "Prompt",
-    "Setting",
-    "Target",
-    "TextColours",
-    "TrainingPreset",
-    "Variant",
-    "additions",
-    "resolve",
-]
 
 SUITE = (TORUS, HEX, Y, TOROIDAL_CUP, CLOTH_OF_GOLD, GRID_ADAPTATION)
 """The games in the order of lists."""

@@ -249,7 +249,7 @@ def _match_data(record: Record) -> dict[str, Any]:
 
 
 def _record_data(record: Record | CupRecord, parameters: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """Return what the viewer shows of a record without moves."""
+    """Return a record without moves as the viewer shows it."""
     return {
         "agents": list(record.agents),
         "parameters": parameters,

@@ -226,7 +226,7 @@ class Session:
     def _asking(self) -> int | None:
         return getattr(self._request, "seat", None)
 
-    def move(self, choices: Sequence[int], turn: int | None, epoch: int = -1, seat: int | None = None) -> None:
+    def move(self, choices: Sequence[int], turn: int, epoch: int = -1, seat: int | None = None) -> None:
         """Play the action of the person who is to act, and let agents go on.
 
         Where the action takes long, as one that ends a round of Life does, it goes on on the agents' thread. Where all
@@ -235,7 +235,7 @@ class Session:
         Args:
             choices: A number for each component of an action.
             turn: Number of turns that the person has seen; another number belongs to a move that came twice or too
-                late, None to any. This and `epoch` are the same in all requests.
+                late. This and `epoch` are the same in all requests.
             epoch: The epoch that the person has seen, -1 for any; another one belongs to a line of play that was taken
                 back.
             seat: The person's; None for whoever is to act.
@@ -258,7 +258,7 @@ class Session:
             played = self._think(chosen)
         played.wait(_OWN_S)
 
-    def sit(self, seat: int | None, turn: int | None, epoch: int = -1) -> None:
+    def sit(self, seat: int, turn: int, epoch: int = -1) -> None:
         """Show the game to the person of a seat, whose turn it is and who has the screen now."""
         with self._lock:
             self._check_seen("a request", turn, epoch)
@@ -277,12 +277,12 @@ class Session:
             if self.turn < until and not self._thinking and not self.done and not self._closed:
                 self._think(None)
 
-    def resign(self, seat: int | None, epoch: int = -1) -> None:
+    def resign(self, seat: int, epoch: int = -1) -> None:
         """Let the person of a seat, of two, lose the game; also while agents think."""
         with self._lock:
             if self.done:
                 raise RefusedError("the game is over")
-            if seat is None or seat not in self.people:
+            if seat not in self.people:
                 raise RefusedError("agents play this seat")
             if (count := len(self.names)) != 2:
                 raise RefusedError(f"expected a game of two players, got one of {count}: the others would go on")
@@ -309,7 +309,7 @@ class Session:
             self._changed()
             self._begin()
 
-    def hint(self, turn: int | None, epoch: int = -1) -> Hint:
+    def hint(self, turn: int, epoch: int = -1) -> Hint:
         """Return a move that an agent suggests to the person who is to act; arguments as for `move`."""
         with self._lock:
             seat, state = self._mover("a hint", turn, epoch), self.state
@@ -318,7 +318,7 @@ class Session:
         except OutOfTimeError:
             raise RefusedError("a hint would take too long in this position") from None
 
-    def trial(self, choices: Sequence[int] | None, turn: int | None, epoch: int = -1) -> dict[str, Any]:
+    def trial(self, choices: Sequence[int] | None, turn: int, epoch: int = -1) -> dict[str, Any]:
         """Return a film of what would happen if nobody placed anything more (see `frames.trial_data`).
 
         Args:
@@ -565,7 +565,7 @@ class Session:
             since = time.perf_counter() - max(0.0, time.time() - saved["running"][1])
             self._clocks.running = (*running[:2], since)
 
-    def _mover(self, request: str, turn: int | None, epoch: int, seat: int | None = None) -> int:
+    def _mover(self, request: str, turn: int, epoch: int, seat: int | None = None) -> int:
         """Return the seat of the person who is to act and sees the present position; refuse other requests."""
         if self.done:
             raise RefusedError("the game is over")

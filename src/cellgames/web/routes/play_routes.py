@@ -70,29 +70,51 @@ class GuideStart(Body):
 
 
 class Act(Body):
-    """A request about a live game: the position that the page has seen, and what a person asks for there."""
+    """A request about a live game, and the events that the page has shown."""
 
-    turn: int | None = Field(
-        default=None,
-        ge=0,
-        description="Turns played, as the page has seen; others are refused. In an undo null is not checked.",
-    )
-    epoch: int = Field(
-        default=-1, ge=-1, description="The epoch that the page has seen; another one is refused, -1 is not checked."
-    )
-    seat: int | None = Field(default=None, ge=0, lt=256, description="Whose request it is.")
-    action: list[_Choice] | None = Field(
-        default=None, min_length=1, max_length=16, description="A number for each component; in trials null for none."
-    )
-    until: _Choice | None = Field(
-        default=None, description="Turns to which agents go; fewer than before stop them there."
-    )
+    epoch: int = Field(default=-1, ge=-1, description="Epoch that the page has seen; others are refused, but -1.")
     since: int = Field(default=0, ge=0, description="Events that the page has shown.")
 
-    def check(self, *names: str) -> None:
-        """Refuse a request without these fields."""
-        if missing := [name for name in names if getattr(self, name) is None]:
-            raise HTTPException(422, f"the request lacks {', '.join(missing)}")
+
+class Seen(Act):
+    """A request about the position that the page has seen."""
+
+    turn: int = Field(ge=0, description="Turns played, as the page has seen; another number is refused.")
+
+
+class Move(Seen):
+    """An action: a number for each of its components."""
+
+    action: list[_Choice] = Field(min_length=1, max_length=16)
+    seat: int | None = Field(default=None, ge=0, lt=256, description="Whose action it is; null is not checked.")
+
+
+class Trial(Seen):
+    """A trial run: with an action placed first, or null for the board as it is."""
+
+    action: list[_Choice] | None = Field(default=None, min_length=1, max_length=16)
+
+
+class Person(Act):
+    """A request of the person of a seat."""
+
+    seat: int = Field(ge=0, lt=256)
+
+
+class Sitter(Person, Seen):
+    """A request of the person who has the screen now."""
+
+
+class Goal(Act):
+    """The turn that agents who play all seats go on to."""
+
+    until: _Choice = Field(description="Turns played; fewer than before stop them there.")
+
+
+class Undo(Act):
+    """The position from which a move is taken back."""
+
+    turn: int | None = Field(default=None, ge=0, description="As in a move; null is not checked.")
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -246,58 +268,52 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return {"view": await asyncio.to_thread(session.view, epoch, since)}
 
     @router.post("/api/play/{id}/move")
-    async def make_move(id: str, move: Act) -> dict[str, Any]:
+    async def make_move(id: str, move: Move) -> dict[str, Any]:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
-        move.check("turn", "action")
         session = await live(id)
         end = time.monotonic() + _QUICK_S
-        await asyncio.to_thread(session.move, move.action or (), move.turn, move.epoch, move.seat)
+        await asyncio.to_thread(session.move, move.action, move.turn, move.epoch, move.seat)
         await settled(session, end - time.monotonic())
         return {"view": await asyncio.to_thread(session.view, move.epoch, move.since)}
 
     @router.post("/api/play/{id}/trial")
-    def try_out(id: str, trial: Act) -> dict[str, Any]:
+    def try_out(id: str, trial: Trial) -> dict[str, Any]:
         """Return a film of Life from this position if nobody placed anything more; the game stays as it is."""
-        trial.check("turn")
         session = sessions.get(id)
         with state.turn():
             return {"film": session.trial(trial.action, trial.turn, trial.epoch)}
 
     @router.post("/api/play/{id}/hint")
-    def suggest(id: str, seen: Act) -> dict[str, Any]:
+    def suggest(id: str, seen: Seen) -> dict[str, Any]:
         """Return a move that an agent suggests: `words`, and its number `action` unless it has several parts."""
-        seen.check("turn")
         session = sessions.get(id)
         with state.turn():
             return session.hint(seen.turn, seen.epoch)._asdict()
 
     @router.post("/api/play/{id}/sit")
-    async def sit(id: str, who: Act) -> dict[str, Any]:
+    async def sit(id: str, who: Sitter) -> dict[str, Any]:
         """Show the game to the next of several people at one screen; until then it is hidden."""
-        who.check("seat", "turn")
         session = await live(id)
         await asyncio.to_thread(session.sit, who.seat, who.turn, who.epoch)
         return await asyncio.to_thread(snapshot, session, True)
 
     @router.post("/api/play/{id}/go")
-    async def go(id: str, goal: Act) -> dict[str, Any]:
+    async def go(id: str, goal: Goal) -> dict[str, Any]:
         """Let agents that play all seats go on; answered as a move is."""
-        goal.check("until")
         session = await live(id)
-        await asyncio.to_thread(session.go, goal.until or 0)
+        await asyncio.to_thread(session.go, goal.until)
         await settled(session, _QUICK_S)
         return {"view": await asyncio.to_thread(session.view, goal.epoch, goal.since)}
 
     @router.post("/api/play/{id}/resign")
-    async def resign(id: str, who: Act) -> dict[str, Any]:
+    async def resign(id: str, who: Person) -> dict[str, Any]:
         """Give the game up; only in games of two players."""
-        who.check("seat")
         session = await live(id)
         await asyncio.to_thread(session.resign, who.seat, who.epoch)
         return await asyncio.to_thread(snapshot, session)
 
     @router.post("/api/play/{id}/undo")
-    async def undo(id: str, seen: Act) -> dict[str, Any]:
+    async def undo(id: str, seen: Undo) -> dict[str, Any]:
         """Take back the person's last move and the answers to it; only in games in turns."""
         session = await live(id)
         await asyncio.to_thread(session.undo, seen.turn, seen.epoch)

@@ -53,11 +53,10 @@
       this.tried(false);
       lesson.over = true;
       this.teach(`It was ${lesson.node.review.best}.`);
-      this.go(lesson.node.parent);
       if (this.turn.length > 1) {
         this.tree.at = lesson.node.parent;
         this.playLine(this.turn);
-      }
+      } else this.go(lesson.node.parent);
       this.show();
     }
 

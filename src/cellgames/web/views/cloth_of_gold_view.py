@@ -269,9 +269,8 @@ def _verdict(game: ClothOfGold, state: ClothState) -> str:
     winner = won.index(True) if any(won) else None
     cut = bool(state.truncated[0])
     if winner is None:
-        return f"Both lose after {rounds}: " + (
-            "nobody has a unit left" if not sum(units) else f"each has {units[0]} units"
-        )
+        left = f"each has {units[0]} units" if any(units) else "nobody has a unit left"
+        return f"Both lose after {rounds}: {left}"
     if game.win_rule == "extinction" and not cut:
         return f"{name[winner]} wins after {rounds}: {name[1 - winner]} has no unit left"
     more = f"{units[winner]} to {units[1 - winner]} units"
