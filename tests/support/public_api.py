@@ -57,7 +57,10 @@ def names(module: str) -> list[str]:
     assert found.origin is not None
     source = Path(found.origin).read_bytes()
     listed = [*exported(source)]
-    for node in ast.parse(source).body:
+    body = ast.parse(source).body
+    for node, after in zip(body, [*body[1:], None], strict=True):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             listed += ast.literal_eval(node.value)
+        elif isinstance(node, ast.Assign) and isinstance(after, ast.Expr) and "__init__" in found.origin:
+            listed.append(ast.unparse(node.targets[0]))  # a constant of a package, with its docstring
     return [name for name in listed if not name.startswith("__")]
