@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 import torch
 from gymnasium.utils.env_checker import check_env
-from learner_play import GAMES, nth_legal
+from learner_play import GAMES, differs, nth_legal
 from pettingzoo.test.api_test import api_test
 from pettingzoo.test.parallel_test import parallel_api_test
 from pettingzoo.test.render_test import render_test
@@ -230,12 +230,12 @@ ADAPTERS: dict[str, Adapter] = {
 
 
 def adapters(only: Callable[[Adapter], Any] = lambda adapter: True, *, games: Any = None) -> pytest.MarkDecorator:
-    """Return the mark of a test of some adapters and every game that each serves; those of bigger games are slow."""
+    """Return the mark of a test of some adapters and every game that each serves; games like others are slow."""
     pairs = {
         f"{name}-{id}": (adapter, game)
         for name, adapter in ADAPTERS.items()
         for id, game in (GAMES if games is None else games).items()
         if only(adapter) and adapter.serves(game)
     }
-    quick = [key for key in pairs if key.endswith("-small-v0") or "-toy-" in key]
+    quick = [key for key in pairs if differs(key.partition("-")[2])]
     return pytest.mark.parametrize(("adapter", "game"), slow_except(quick, pairs.values(), pairs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from cellgames.envs.core import Game, seeds
 # Where a whole game takes long, what makes it shorter.
 QUICK: dict[str, dict[str, Any]] = {
     "torus-v0": {"size": 6},
+    "torus-small-v0": {"size": 4},
     "hex-v0": {"size": 6},
     "hex-small-v0": {"size": 3, "tiling": "octagons", "swap": False},
     "y-v0": {"size": 6, "swap": False},
@@ -55,12 +56,7 @@ def smaller(ids: Iterable[str]) -> list[str]:
     return [id for id in ids if id.endswith("-small-v0") or id not in registered]
 
 
-def of_each(games: Mapping[str, Game]) -> pytest.MarkDecorator:
-    """Return the mark of a test of each game; those of bigger games are slow."""
-    return pytest.mark.parametrize("game", slow_except(smaller(games), games.values(), games))
-
-
-every_game = of_each(GAMES)
+every_game = pytest.mark.parametrize("game", slow_except(smaller(GAMES), GAMES.values(), GAMES))
 
 
 def generator(seed: int = 0) -> torch.Generator:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
-from every_game import QUICK, of_each
+from every_game import QUICK, smaller
+from slow import slow_except
 from torch import Tensor
 from toy_games import TOYS
 
@@ -13,18 +15,24 @@ import cellgames
 from cellgames.envs.adapters.seats import SeatVector
 from cellgames.envs.core import Game, chance
 
-_CUP: dict[str, Any] = {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 2, "max_generations": 12}
-BRIEF: dict[str, dict[str, Any]] = {
-    **QUICK,
-    "torus-v0": {"size": 3},
-    "torus-small-v0": {"size": 2},
-    "toroidal-cup-v0": _CUP,
-    "toroidal-cup-small-v0": {**_CUP, "teams": 3},
-}
-"""What makes games short enough to play many of them, by their ids."""
-
-REGISTERED: dict[str, Game] = {id: cellgames.make(id, **BRIEF.get(id, {})) for id in cellgames.games()}
+_CUP: dict[str, Any] = {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 2, "max_generations": 12, "teams": 3}
+_BRIEF: dict[str, dict[str, Any]] = {**QUICK, "torus-small-v0": {"size": 2}, "toroidal-cup-small-v0": _CUP}
+REGISTERED: dict[str, Game] = {id: cellgames.make(id, **_BRIEF.get(id, {})) for id in smaller(cellgames.games())}
 GAMES: dict[str, Game] = {**REGISTERED, **{toy.id: toy for toy in TOYS}}
+"""A small one of each registered game, short enough to play many of them, and the toys, by their ids."""
+
+_DIFFERENT = ("torus-small-v0", "cloth-of-gold-small-v0", "grid-adaptation-small-v0", "toroidal-cup-small-v0")
+
+
+def differs(id: str) -> bool:
+    """Return True if the game has turns, secrets or actions unlike those of the games before it."""
+    return id in _DIFFERENT or id.startswith("toy-")
+
+
+def of_each(games: dict[str, Game]) -> pytest.MarkDecorator:
+    """Return the mark of a test of each game; adapters see little of rules, so those that are like others are slow."""
+    return pytest.mark.parametrize("game", slow_except(list(filter(differs, games)), games.values(), games))
+
 
 every_game = of_each(GAMES)
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from every_game import generator, of_each
+from every_game import generator
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from learner_play import GAMES, every_game, random_learner
+from learner_play import GAMES, every_game, of_each, random_learner
 from pettingzoo_play import choose, parts, same
 
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv, TorchRLGame

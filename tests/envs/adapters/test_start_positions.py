@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 import torch
-from every_game import generator, of_each, play
-from learner_play import REGISTERED, random_learner
+from every_game import generator, play
+from learner_play import REGISTERED, of_each, random_learner
 from toy_games import Race
 
 import cellgames
 from cellgames.envs.adapters import SeatVector
+from cellgames.envs.adapters import seats as seats_module
 from cellgames.envs.core import Game, State, chance, seeds
 
 every_registered = of_each(REGISTERED)
@@ -104,9 +105,10 @@ def test_bad_positions_are_refused() -> None:
             TORUS.vector(2, positions=positions)  # type: ignore[arg-type]  # on purpose
 
 
-def test_a_position_that_never_comes_to_the_learner_is_refused() -> None:
+def test_a_position_that_never_comes_to_the_learner_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seats_module, "PATIENCE", 10)
     game = Race(goal=1)  # the first step ends it
     vector = SeatVector(game, 2, seat="hare", seed=1)
     line = game.state_to_string(game.init(torch.tensor([1])).replace(current_player=torch.ones(1, dtype=torch.int64)))
-    with pytest.raises(RuntimeError, match="1000 games in a row ended before the first turn of the seat 0"):
+    with pytest.raises(RuntimeError, match="10 games in a row ended before the first turn of the seat 0"):
         vector.reset(1, position=line)

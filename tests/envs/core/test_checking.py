@@ -20,7 +20,8 @@ from cellgames.envs.checking import ContractError, check_game
 from cellgames.envs.core import Game
 from cellgames.envs.core.solo import BatchOfOne
 
-QUICK = [id for id in smaller(GAMES) if id not in ("cloth-of-gold-wild-small-v0", "grid-adaptation-talk-small-v0")]
+SLOW = ("cloth-of-gold-wild-small-v0", "cloth-of-gold-fair-small-v0", "grid-adaptation-talk-small-v0")
+QUICK = [id for id in smaller(GAMES) if id not in SLOW]
 
 
 @pytest.mark.parametrize("game", slow_except(QUICK, GAMES.values(), GAMES))

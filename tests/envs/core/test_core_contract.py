@@ -198,12 +198,9 @@ def test_a_line_that_is_no_position_is_refused(game: Game) -> None:
             game.string_to_state(wrong)
 
 
-PRESETS = cellgames.games()
-
-
-@pytest.mark.parametrize("id", PRESETS)
+@pytest.mark.parametrize("id", cellgames.games())
 def test_positions_that_differ_in_secrets_alone_look_alike(id: str) -> None:
-    game, chance = cellgames.make(id), torch.Generator().manual_seed(0)
+    game, chance = GAMES[id], generator()
     state = game.init(seeds(3, 1))
     for _ in range(2):
         for player in (0, game.info.num_players - 1):

@@ -13,7 +13,8 @@ from typing import Any
 import learner_play
 import pytest
 import torch
-from every_game import GAMES, every_game, generator
+from every_game import GAMES, generator
+from learner_play import every_game
 from paths import ROOT
 from refusals import refused
 from torch import Tensor
@@ -198,7 +199,7 @@ def test_observations_are_those_of_the_seats_to_move(game: Game, reuse_buffers: 
         for dtype in (game.info.observation.dtype, torch.float32)
     ]
     kept = []
-    for _ in range(40):
+    for _ in range(20):
         for vector, random in zip(vectors, lots, strict=True):
             state, seen = vector.state, vector.observation
             seats = range(game.info.num_players)
