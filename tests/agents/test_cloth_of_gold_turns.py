@@ -130,7 +130,7 @@ def unit_by_unit(game: ClothOfGold, state: ClothState, cells: Tensor) -> tuple[C
 def test_turns_of_chance_are_legal_and_place_a_unit_wherever_one_can_be(name: str) -> None:
     game, count = make(**GAMES[name]), 3
     sizes = Counter[int]()
-    for step, state in enumerate(walk(game, 5, 36, seed=1)):
+    for step, state in enumerate(walk(game, 5, 16, seed=1)):
         turns = random_turns(game, state, seeds(step, len(state)), count, border=step % 2 == 1)
         assert turns.shape == (len(state), count, game.max_units)
         env_ids, turns = torch.arange(len(state)).repeat_interleave(count), turns.flatten(0, 1)
@@ -231,9 +231,10 @@ def test_a_turn_without_a_unit_is_ended() -> None:
 
 GAME = ClothOfGold(height=24, width=24, generations=12, max_units=6, max_rounds=4)
 TURNS = TurnGame(**GAME.parameters)
+SMALL = ClothOfGold(height=12, width=12, generations=4, max_units=3, max_rounds=2)
 
 
-def late(turns: int = 5, games: int = 24) -> ClothState:
+def late(turns: int = 5, games: int = 12) -> ClothState:
     """Return games of greedy players; after five turns player_b ends the first round that can decide."""
     state = GAME.init(seeds(2, games))
     for turn in range(turns):
@@ -286,22 +287,21 @@ def test_a_turn_that_wins_is_played(spec: str, tmp_path: Path) -> None:
 
 
 def test_searches_play_whole_games_and_need_a_network_of_turns(tmp_path: Path) -> None:
-    game = ClothOfGold(height=12, width=12, generations=4, max_units=3, max_rounds=2)
-    agents = [load("mcts:6", game), load("random", game)]
-    played = play(game, agents, torch.tensor([[0, 1], [1, 0]]), seeds(0, 2), [generator(1), generator(2)])
+    agents = [load("mcts:6", SMALL), load("random", SMALL)]
+    played = play(SMALL, agents, torch.tensor([[0, 1], [1, 0]]), seeds(0, 2), [generator(1), generator(2)])
     assert played.state.done.all()
-    save_network(tmp_path / "agent.safetensors", network_for(game))
+    save_network(tmp_path / "agent.safetensors", network_for(SMALL))
     with refused(str(tmp_path / "agent.safetensors"), "'policy'"):
-        load(f"gumbel:4:{tmp_path}", game)
+        load(f"gumbel:4:{tmp_path}", SMALL)
     with refused("agent 'mcts:6'", "torus-v0"):
-        agents[0].playing(game).start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))  # type: ignore[union-attr]  # ByGame
+        agents[0].playing(SMALL).start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))  # type: ignore[union-attr]  # ByGame
 
 
 CHOOSING: Any = TurnChoices(**GAME.parameters)
 
 
 def test_choices_among_turns_are_a_game_whose_turns_are_those_of_the_ordinary_one() -> None:
-    check_game(CHOOSING)
+    check_game(TurnChoices(**SMALL.parameters))
     state = CHOOSING.init(seeds(3, 6))
     plain = GAME.init(seeds(3, 6))
     for step in range(4):

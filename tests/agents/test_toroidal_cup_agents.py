@@ -221,7 +221,7 @@ def test_it_is_legal_on_boards_of_every_size(path: Path, parameters: dict[str, i
 def test_answers_are_better_than_the_design_alone(path: Path) -> None:
     """Against a team that stands still, the last placement is changed so that Life gives more."""
     alone, answering = (ToroidalCupChampion(path, f"c{count}", games=count) for count in (0, 320))
-    count = 40
+    count = 20
     seats = torch.tensor([[0, 1], [1, 0]] * (count // 2))
     played = play_agents(
         GAME, [alone, answering], seats, seeds(5, count), [torch.Generator().manual_seed(n) for n in (1, 2)]

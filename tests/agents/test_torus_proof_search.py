@@ -55,7 +55,7 @@ def random_states(size: int, count: int, stones: int, seed: int = 0) -> TorusSta
     return state[~state.done][:count]
 
 
-_LATE = [(2, 7, 60), (3, 9, 60), (4, 8, 60)]
+_LATE = [(2, 7, 60), (3, 9, 40), (4, 8, 30)]
 
 
 @pytest.mark.parametrize(("size", "most", "count"), slow_except(_LATE, [*_LATE, (5, 8, 60), (6, 7, 40)]))
@@ -70,7 +70,7 @@ def test_late_positions_are_what_minimax_says(size: int, most: int, count: int) 
     assert 0 < int(winning.any(1).sum()) < count
 
 
-@pytest.mark.parametrize(("size", "most", "count"), [(2, 7, 40), (3, 9, 60), (4, 7, 60)])
+@pytest.mark.parametrize(("size", "most", "count"), [(2, 7, 40), (3, 9, 40), (4, 7, 40)])
 def test_distances_are_those_of_minimax(size: int, most: int, count: int) -> None:
     positions = late(size, count, most)
     turns, best = search(size).distances(states(positions, size))
@@ -90,9 +90,8 @@ def test_the_first_player_wins_by_opening_on_an_octagon_and_loses_by_opening_on_
     assert (squares == -1).all()
 
 
-@pytest.mark.parametrize("instructions", slow_except([0, 3], [0, 1, 2, 3]))
-def test_all_instruction_sets_search_the_same_positions(instructions: int) -> None:
-    native, state = native_library(), random_states(4, 8, 4)
+def test_all_instruction_sets_search_the_same_positions() -> None:
+    native, state = native_library(), random_states(4, 3, 6)
 
     def results() -> list[Progress]:
         search, found = TorusSearch(Torus(4), memory=1 << 20), []
@@ -102,9 +101,10 @@ def test_all_instruction_sets_search_the_same_positions(instructions: int) -> No
         return found
 
     expected = results()
-    native.cellgames_instruction_set(instructions)
     try:
-        assert results() == expected
+        for instructions in range(3):
+            native.cellgames_instruction_set(instructions)
+            assert results() == expected
     finally:
         native.cellgames_instruction_set(3)
 
@@ -179,8 +179,8 @@ def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("size", "plies", "games"),
     slow_except(
-        [(2, 1, 100), (3, 2, 100), (4, 4, 12)],
-        [(2, 1, 100), (3, 1, 100), (3, 2, 100), (4, 1, 4), (4, 4, 12), (5, 14, 8)],
+        [(2, 1, 40), (3, 2, 40), (4, 4, 4)],
+        [(2, 1, 40), (3, 1, 40), (3, 2, 40), (4, 1, 4), (4, 4, 4), (5, 14, 8)],
     ),
 )
 def test_it_wins_every_won_position_against_itself_and_random(size: int, plies: int, games: int) -> None:

@@ -41,8 +41,7 @@ AT_LEAST = {
     "grid-adaptation-v0": (2, 0.85),
     "cloth-of-gold-small-v0": (8, 0.85),
     "cloth-of-gold-v0": (2, 0.85),
-    "toroidal-cup-v0": (4, 0.5),
-    "toroidal-cup-small-v0": (20, 0.5),
+    "toroidal-cup-small-v0": (8, 0.5),
 }
 """Games of a match against random play, and what they should score at least: less than they do on average."""
 
@@ -167,15 +166,14 @@ class Line(BaseAgent):
 
 def test_no_stored_line_beats_trained_again_and_again() -> None:
     game = cellgames.make("hex-v0", size=7)
-    agents = {name: load(name, game) for name in ("trained", "gumbel:64")}
+    agents = {name: load(name, game) for name in ("trained", "gumbel:16")}
     played = play_evaluation(game, agents, MatchOptions(games=8, opening_plies=0))
     lost = [record for record in played if record.result.outcome[record.agents.index("trained")] == "loss"]
     assert lost
-    for record in lost[:2]:
-        both: dict[str, AnyAgent] = {"trained": agents["trained"], "line": Line(game, record.moves)}
-        again = play_evaluation(game, both, MatchOptions(games=40, seed=1, opening_plies=0))
-        seat = record.agents.index("gumbel:64")
-        assert tally([one for one in again if one.agents.index("line") == seat], "line").score <= 0.75
+    both: dict[str, AnyAgent] = {"trained": agents["trained"], "line": Line(game, lost[0].moves)}
+    again = play_evaluation(game, both, MatchOptions(games=40, seed=1, opening_plies=0))
+    seat = lost[0].agents.index("gumbel:16")
+    assert tally([one for one in again if one.agents.index("line") == seat], "line").score <= 0.75
 
 
 def test_trained_plays_alike_after_a_half_turn() -> None:

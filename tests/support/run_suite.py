@@ -120,6 +120,14 @@ class RunSuite:
         """A copy of it."""
         return Path(shutil.copytree(whole, tmp_path / "run"))
 
+    @pytest.fixture
+    def another(self, name: str, case: Case, done: Path) -> Path:
+        """The folder of a run with other options, which is run once."""
+        folder = done / name / "another"
+        if not folder.exists():
+            case.run(folder, **case.other)
+        return folder
+
     def test_a_killed_run_goes_on_and_ends_with_equal_files(self, name: str, case: Case, done: Path) -> None:
         killed = sorted((done / name).glob("killed *"))
         assert len(killed) > 1
@@ -174,8 +182,10 @@ class RunSuite:
         assert "\n" not in str(error.value)
         assert files(out) == before
 
-    def test_starting_over_deletes_the_run_and_nothing_else(self, case: Case, tmp_path: Path, whole: Path) -> None:
-        case.run(tmp_path / "run", **case.other)
+    def test_starting_over_deletes_the_run_and_nothing_else(
+        self, case: Case, tmp_path: Path, whole: Path, another: Path
+    ) -> None:
+        shutil.copytree(another, tmp_path / "run")
         (tmp_path / "run" / "notes.txt").write_text("mine")
         case.run(tmp_path / "run", resume=False)
         assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
@@ -211,11 +221,10 @@ class RunSuite:
             case.run(out)
             assert files(out) == files(whole)
 
-    def test_games_of_another_run_are_refused(self, case: Case, out: Path, tmp_path: Path) -> None:
+    def test_games_of_another_run_are_refused(self, case: Case, out: Path, another: Path) -> None:
         path = out / case.lines
         if not path.is_file() or not case.reads:
             pytest.skip("it keeps no games that it reads again")
-        case.run(tmp_path / "other", **case.other)
-        path.write_bytes((tmp_path / "other" / case.lines).read_bytes())
+        path.write_bytes((another / case.lines).read_bytes())
         with pytest.raises(RunError, match=case.lines.replace(".", r"\.")):
             case.run(out)

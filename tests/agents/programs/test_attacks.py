@@ -150,8 +150,10 @@ def outcome_apart(way: str, source: str) -> str:
 @pytest.mark.parametrize(
     ("way", "attack"),
     slow_except(
-        [(way, one) for way in WAYS for one in ATTACKS if one not in APART or way != "in process"]
-        + [("sandboxed", one) for one in SANDBOXED],
+        [("isolated", one) for one in ATTACKS]
+        + [("sandboxed", one) for one, (_, possible) in ATTACKS.items() if possible == OUTSIDE]
+        + [("sandboxed", one) for one in SANDBOXED]
+        + [("in process", "raises an error"), ("in process", "writes a file that lasts")],
         [(way, one) for way in WAYS for one in ATTACKS] + [("sandboxed", one) for one in SANDBOXED],
     ),
 )
