@@ -1,19 +1,16 @@
 """`response:N:AGENT`: a best response to a frozen agent by search, N simulations a move.
 
-The tree is the search's own decision tree: where the other player moves, AGENT is asked and its answer is taken, so
-nothing is assumed to be played that the agent does not play. New nodes are valued by a game that AGENT plays to its end
-in all seats, or by random playouts if it is a search itself. (Timbers and others, "Approximate exploitability: learning
-a best response", IJCAI 2022, search in this way with a learned value; in games of perfect information the information
-sets of arXiv 2004.09677 are positions.)
+What the others do is never taken from a model: the agent is asked, in positions that agree with what was seen.
 
-Letters: `L` positions, `D` nodes that simulations are at, `X` positions to value, `P` players, `E` edges.
+Letters: `L` games to move in, `X` positions to value, `D` nodes, `G` guesses, `M` guesses of a match, `P` players, `K`
+the most units of a turn.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,18 +18,29 @@ from typing_extensions import override
 
 from cellgames.agents.agent_specs import AGENTS, inner_spec
 from cellgames.agents.base import AnyAgent, ByGame
+from cellgames.agents.cloth_of_gold.turn_search import TurnGame, TurnState, TurnUCT
+from cellgames.agents.grid_adaptation.decoding import Seen
+from cellgames.agents.grid_adaptation.rollout import GridRollout
 from cellgames.agents.loading import load
-from cellgames.agents.playouts import play_out
 from cellgames.agents.search.search_agent import SearchAgent
-from cellgames.agents.search.tree import Tree
-from cellgames.agents.search.tree_search import DENSE, Evaluation, PlayoutEvaluator
-from cellgames.agents.search.uct import PLAYOUTS, UCTSearch
+from cellgames.agents.search.tree import OPEN, Tree
+from cellgames.agents.search.tree_search import DENSE, PlayoutEvaluator, Search
+from cellgames.agents.search.uct import PLAYOUTS
 from cellgames.agents.selection import select
+from cellgames.agents.toroidal_cup.greedy import CupSearch, placed
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, State
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.state import GridState
+from cellgames.envs.registry import make
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.envs.toroidal_cup.state import CupState
 from cellgames.utils.errors import InputError, shown
 
-_WIDTH = 1.5  # moves that are tried, for each square root of the visits
-_ASKED = 16  # times in a position; later answers are drawn out of these and of what was drawn
+from .tree_response import OwnPlay, Response
+
+_OFFERED = 8  # turns that the search proposes; answers of the agent follow
 
 
 def response(text: str) -> ByGame:
@@ -44,125 +52,134 @@ def response(text: str) -> ByGame:
     simulations, _, spec = text.partition(":")
     if re.fullmatch(r"[1-9]\d{0,6}", simulations) is None or not spec:
         raise InputError("response:N:AGENT", "simulations a move and an agent, such as 64:greedy", shown(text))
-    return ByGame(f"response:{text}", partial(_agent, int(simulations), spec))
-
-
-def _agent(simulations: int, spec: str, game: Game) -> SearchAgent:
     name = inner_spec(spec).partition(":")[0]
-    return respond(load(spec, game), simulations, random=name in AGENTS and ":N" in AGENTS[name].usage)
+    searches = name in AGENTS and ":N" in AGENTS[name].usage
+    return ByGame(f"response:{text}", lambda game: _response(load(spec, game), int(simulations), searches, game))
 
 
-def respond(agent: AnyAgent, simulations: int, *, random: bool = False) -> SearchAgent:
+def respond(agent: AnyAgent, simulations: int, *, random: bool = False) -> ByGame:
     """Return an agent that searches for best responses to a frozen agent.
 
-    It plays games for two in turns with perfect information, no dice and 512 actions at most; others are refused by a
-    `ValueError` when a game starts.
+    It plays the Toroidal Cup, Grid Adaptation without talk, Cloth of Gold without wild options, and games for two in
+    turns with perfect information, no dice and 512 actions at most; others are refused by a `ValueError`.
 
     Args:
         agent: asked anew in each position, so what it remembers of a game is not used.
         simulations: simulations a move.
-        random: True to value positions by random playouts, for agents that take long; else the agent plays them out.
+        random: True to value positions in turns by random playouts, for agents that take long; else the agent plays
+            them out. Life in simultaneous games needs no such value.
     """
-    evaluator = PlayoutEvaluator(PLAYOUTS) if random else _OwnPlay(agent)
+    return ByGame(f"response:{simulations}:{agent.name}", partial(_response, agent, simulations, random))
 
-    def search(game: Game) -> _Response:
+
+def _response(agent: AnyAgent, simulations: int, random: bool, game: Game) -> AnyAgent:
+    if (kind := _LIFE.get(type(game))) is not None:
+        return kind(simulations, agent)
+    evaluator = PlayoutEvaluator(PLAYOUTS) if random else OwnPlay(agent)
+
+    def search(game: Game) -> Response:
         if game.info.num_players != 2 or game.info.num_actions > DENSE:
             raise InputError("response:N:AGENT", f"a game for two players with {DENSE} actions at most", game.id)
-        return _Response(game, simulations, evaluator, agent)
+        return Response(game, simulations, evaluator, agent)
 
     return SearchAgent(f"response:{simulations}:{agent.name}", search, solve=False)
 
 
-def _ask(agent: AnyAgent, game: Game, state: State, generator: torch.Generator) -> Tensor:
-    """Return the moves of an agent in positions that go on, int64 [L]; it begins anew in each."""
+def _actions(agent: AnyAgent, game: Game, state: State, seat: int, generator: torch.Generator) -> Tensor:
+    """Return an agent's actions at a seat where all act at once, int64 [L], or [L, 7]; it begins anew in each game."""
     env_ids = torch.arange(len(state), device=state.device)
-    agent.start(game, state.current_player, env_ids)
-    return select(agent, game, state, env_ids, generator)
+    players = torch.full_like(env_ids, seat)
+    agent.start(game, players, env_ids)
+    return select(agent, game, state, env_ids, generator, players)
 
 
-class _OwnPlay:
-    """An evaluator by a game that an agent plays to its end in all seats; see `Evaluator`."""
+class CupResponse(CupSearch):
+    """`mcts:N` of the Toroidal Cup whose guesses of the others' placements are answers of an agent."""
 
-    def __init__(self, agent: AnyAgent) -> None:
+    def __init__(self, simulations: int, agent: AnyAgent) -> None:
+        super().__init__(simulations, mixed=False)
         self._agent = agent
 
-    def evaluate(self, game: Game, state: Any, generator: torch.Generator) -> Evaluation:
-        """Evaluate `X` unfinished games."""
-
-        def turn(state: State, places: Tensor) -> State:
-            rows = (~state.done).nonzero().squeeze(1)
-            actions = torch.zeros(len(state), dtype=torch.int64, device=state.device)
-            actions[rows] = _ask(self._agent, game, state[rows], generator)
-            firsts.append(actions)
-            after: State = game.step(state, actions, checked=False)
-            return after
-
-        firsts = list[Tensor]()
-        value = play_out(game, state, turn).float()
-        logits = value.new_zeros((len(state), game.info.num_actions))
-        return Evaluation(logits.scatter(1, firsts[0][:, None], 1.0), value)
+    @override
+    def _met(
+        self, game: ToroidalCup, state: CupState, seats: Tensor, boards: Tensor, seeds: Tensor, count: int
+    ) -> Tensor:
+        generator = torch.Generator().manual_seed(int(seeds[0]))
+        each = state[torch.arange(len(state), device=state.device).repeat_interleave(count)]
+        guesses = state.start.flatten(1)[:, None].expand(-1, count, -1)
+        for team in range(game.teams):
+            actions = _actions(self._agent, self.game, each, team, generator).view(-1, count)
+            theirs = placed(game, state.queue[:, team, 0].long(), actions, torch.full_like(seats, team))
+            guesses = guesses.maximum(theirs.masked_fill((seats == team)[:, None, None], 0))
+        return guesses
 
 
-class _Response(UCTSearch):
-    """UCT in which the player who does not move at the root is a frozen agent."""
+class GridResponse(GridRollout):
+    """`rollout:N` of Grid Adaptation in which the others' actions of this round are answers of an agent."""
 
-    def __init__(self, game: Game, simulations: int, evaluator: Any, agent: AnyAgent) -> None:
-        super().__init__(game, simulations, evaluator=evaluator)
-        self._agent, self._generator = agent, torch.Generator()
+    def __init__(self, playouts: int, agent: AnyAgent) -> None:
+        super().__init__(playouts)
+        self._agent = agent
 
     @override
-    def _native(self, tree: Tree) -> None:
-        return None
+    def _joint(self, view: Seen, state: GridState, seeds: Tensor) -> Tensor:
+        generator = torch.Generator().manual_seed(int(seeds[0]))
+        seats = range(self.game.players)
+        return torch.stack([_actions(self._agent, self.game, state, seat, generator) for seat in seats], 1)
+
+
+class ClothResponse(TurnUCT):
+    """`mcts:N` of Cloth of Gold in which the other player's turns are those of an agent."""
+
+    def __init__(self, simulations: int, agent: AnyAgent) -> None:
+        super().__init__(simulations)
+        self._agent = agent
 
     @override
-    def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
-        super()._prepare(tree, generator)
-        self._generator = generator
+    def _made(self, game: TurnGame) -> Search:
+        return _TurnResponse(game, self.simulations, PlayoutEvaluator(PLAYOUTS), self._agent)
 
     @override
-    def _add(self, tree: Tree, trees: Tensor, state: State, generator: torch.Generator) -> Tensor:
-        # Without decisive moves, which the agent may overlook.
-        rows, value = (~state.done).nonzero().squeeze(1), self.game.outcome(state).float()
-        logits = torch.zeros((len(state), self.game.info.num_actions), dtype=torch.float32, device=state.device)
-        if len(rows):
-            logits[rows], value[rows] = self.evaluator.evaluate(self.game, state[rows], generator)
-        nodes = tree.add(trees, state, self.game.legal_actions(state), logits, value, state.done)
-        tree.whole[nodes] = False  # only a move of one's own that wins settles anything
-        return nodes
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> tuple[TurnState, None]:
+        return game.proposing(state, kept=_OFFERED), None
+
+
+def _turns(agent: AnyAgent, game: TurnGame, state: ClothState, generator: torch.Generator) -> Tensor:
+    """Return an agent's turns in games that go on, int64 [L, K], -1 for no unit; it begins anew in each."""
+    plain = make(game.id, **game.parameters)
+    assert isinstance(plain, ClothOfGold)
+    fields = {name: getattr(state, name) for name in ClothState.__dataclass_fields__}
+    state, rows = ClothState(**fields).clone(), torch.arange(len(state), device=state.device)
+    turns = torch.full((len(state), game.most_units), -1, dtype=torch.int64, device=state.device)
+    agent.start(plain, state.current_player, rows)
+    while len(rows):
+        actions = select(agent, plain, state, rows, generator)
+        rows, actions = rows[actions != plain.end_turn], actions[actions != plain.end_turn]
+        back = turns[rows] == actions[:, None]  # a unit of this turn that it takes back
+        place = torch.where(back.any(1), back.int().argmax(1), (turns[rows] < 0).int().argmax(1))
+        turns[rows, place] = torch.where(back.any(1), -1, actions)
+        after = plain.step(state[rows], actions, checked=False)
+        for mine, new in zip(state.tensors(), after.tensors(), strict=True):
+            mine[rows] = new
+    return turns
+
+
+class _TurnResponse(Response):
+    """UCT over turns: those of the search, and in the places after them answers of the agent."""
 
     @override
-    def _choose(self, tree: Tree, nodes: Tensor, number: int, at_root: bool) -> Tensor:
-        edges = super()._choose(tree, nodes, number, at_root)
-        rows = (~self._own(tree, nodes)).nonzero().squeeze(1)
-        if len(rows):
-            edges[rows] = self._answers(tree, nodes[rows])
+    def _asked(self, tree: Tree, nodes: Tensor) -> Tensor:
+        turns = _turns(self._agent, self.game, tree.state[nodes], self._generator)  # type: ignore[arg-type]
+        known = (tree.state.plans[nodes, _OFFERED:] == turns[:, None]).all(2)
+        free = (tree.state.plans[nodes, _OFFERED:] < 0).all(2).int().argmax(1)
+        edges = _OFFERED + torch.where(known.any(1), known.int().argmax(1), free)
+        tree.state.plans[nodes, edges] = turns
+        tree.status[nodes, edges] = OPEN
         return edges
 
-    @override
-    def _untried(self, tree: Tree, nodes: Tensor) -> Tensor:
-        # The agent's own move first; then others in random order, the more the more often the node was visited.
-        few = (tree.edge_visits[nodes] > 0).sum(1) < _WIDTH * tree.visits[nodes].sqrt()
-        order = super()._untried(tree, nodes) + tree.logits[nodes]
-        return torch.where(few[:, None], order, -torch.inf)
 
-    @override
-    def _resolve(self, tree: Tree, nodes: Tensor) -> None:
-        above = nodes - nodes % tree.capacity + tree.parent[nodes]
-        tree.resolve(nodes[self._own(tree, above)])
-
-    def _own(self, tree: Tree, nodes: Tensor) -> Tensor:
-        """Return True where the player who moves at the root moves, bool [D]."""
-        return tree.mover[nodes] == tree.mover[nodes - nodes % tree.capacity]
-
-    def _answers(self, tree: Tree, nodes: Tensor) -> Tensor:
-        """Return the edges that the agent takes, int64 [D]; it is asked some times, then its answers are drawn from."""
-        visits = tree.edge_visits[nodes]
-        known = visits.sum(1) >= _ASKED
-        edges = torch.zeros_like(nodes)
-        if known.any():
-            drawn = torch.multinomial(visits[known].cpu(), 1, generator=self._generator).squeeze(1)
-            edges[known] = drawn.to(edges.device)
-        asked = (~known).nonzero().squeeze(1)
-        if len(asked):
-            edges[asked] = _ask(self._agent, self.game, tree.state[nodes[asked]], self._generator)
-        return edges
+_LIFE: dict[type[Game], Callable[[int, AnyAgent], AnyAgent]] = {
+    ToroidalCup: CupResponse,
+    GridAdaptation: GridResponse,
+    ClothOfGold: ClothResponse,
+}
