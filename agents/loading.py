@@ -102,7 +102,7 @@ def _load_file(file: AgentFile) -> AnyAgent:
     if file.is_model:
         from cellgames.agents.networks.sb3_agent import from_model_file
 
-        return from_model_file(file.path, sample=bool(file.after))
+        return from_model_file(file.path, sample=True if file.after else None)
     from cellgames.agents.networks.saved import from_file
 
     return from_file(file.path)

@@ -56,17 +56,17 @@ class SB3Agent(BaseAgent):
     Args:
         model: the model, or its policy.
         name: as in `Agent`; defaults to the model's class.
-        sample: draw actions from the distribution, with the generator of the game loop; else take the likeliest.
+        sample: draw actions from the distribution, with the generator of the game loop; else take the likeliest. By
+            default actions are drawn where all players act at once: what somebody surely does, others can foresee.
 
     Attributes:
         network: the policy.
-        sample: see above.
 
     Raises:
         ValueError: a policy of another kind; one that cannot sample.
     """
 
-    def __init__(self, model: Any, name: str | None = None, *, sample: bool = False) -> None:
+    def __init__(self, model: Any, name: str | None = None, *, sample: bool | None = None) -> None:
         super().__init__(name if name is not None else type(model).__name__)
         policy: Any = getattr(model, "policy", model)
         self._has_values = isinstance(getattr(policy, "q_net", None), nn.Module)
@@ -76,7 +76,7 @@ class SB3Agent(BaseAgent):
         if sample and self._has_values:
             raise ValueError(f"agent {self.name!r}: a DQN has no distribution to sample from; leave {SAMPLE!r} out")
         self.network: Any = policy
-        self.sample = sample
+        self._sample, self._draws = sample, bool(sample)
         self._nvec: tuple[int, ...] = _nvec(policy.action_space)
 
     def check_game(self, game: Game) -> None:
@@ -87,13 +87,14 @@ class SB3Agent(BaseAgent):
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         self.check_game(game)
         self.network.to(env_ids.device)
+        self._draws = game.info.simultaneous and not self._has_values if self._sample is None else self._sample
 
     @torch.no_grad()
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions as `Agent.act` does."""
         self.network.eval()
         choices = self._choices(observation, action_mask)
-        return choices.sample(generator) if self.sample else choices.mode()
+        return choices.sample(generator) if self._draws else choices.mode()
 
     def _choices(self, observation: Tensor, action_mask: Tensor) -> Choices:
         own = getattr(self.network, "network", None)
@@ -109,7 +110,7 @@ class SB3Agent(BaseAgent):
         return Choices(logits, action_mask, self._nvec)
 
 
-def from_model_file(path: Path, *, sample: bool = False) -> ByGame:
+def from_model_file(path: Path, *, sample: bool | None = None) -> ByGame:
     """Return the agent of an archive by `model.save`, whose policy is made when there is a game; or a `ValueError`."""
     model = _Archive.read(path)
 

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 import cellgames
 from cellgames.agents import SB3Agent, load
 from cellgames.agents.loading import digest, identity
+from cellgames.agents.networks.sb3_agent import from_model_file
 from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
 from cellgames.envs import seeds
@@ -85,11 +86,11 @@ def positions(game: Any = GAME, count: int = 40) -> tuple[Tensor, Tensor, Tensor
 @pytest.mark.parametrize("name", MAKERS)
 def test_an_archive_plays_as_its_model_among_legal_actions(name: str, models: dict[str, Any], folder: Path) -> None:
     game = GRID if name == "grid" else GAME
-    agent = load(f"{name}.zip", game)
+    agent = from_model_file(Path(f"{name}.zip"), sample=False)
     seen, mask, env_ids = positions(game)
     agent.start(game, torch.zeros_like(env_ids), env_ids)
     before = torch.get_rng_state()
-    chosen = agent.act(seen, mask, env_ids, torch.Generator())  # type: ignore[union-attr]  # it sees observations
+    chosen = agent.act(seen, mask, env_ids, torch.Generator())
     assert torch.equal(torch.get_rng_state(), before)
     model = models[name]
     if name in ("maskable", "grid"):
@@ -126,6 +127,14 @@ def test_samples_follow_the_distribution_and_the_generator(models: dict[str, Any
     assert (counted - chances).abs().max() < 0.03
     with pytest.raises(ValueError, match=r"a DQN has no distribution to sample from"):
         load("dqn.zip:sample", GAME)
+
+
+def test_actions_are_drawn_where_all_act_at_once(models: dict[str, Any], folder: Path) -> None:
+    seen, mask, env_ids = positions(GRID)
+    for agent, draws in ((load("grid.zip", GRID), True), (SB3Agent(models["grid"], sample=False), False)):
+        agent.start(GRID, torch.zeros_like(env_ids), env_ids)
+        one, other = (agent.act(seen, mask, env_ids, torch.Generator().manual_seed(n)) for n in (1, 2))  # type: ignore[union-attr]
+        assert torch.equal(one, other) != draws
 
 
 def test_a_model_in_memory_is_an_agent(models: dict[str, Any], folder: Path) -> None:
