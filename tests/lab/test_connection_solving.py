@@ -17,6 +17,7 @@ from cellgames.arena import MatchOptions, match
 from cellgames.cli.main import main
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
 from cellgames.envs.core import Solo, seeds
+from cellgames.lab.commands import solve_command
 from cellgames.lab.solving import proof_checker
 
 OPENINGS = [
@@ -69,7 +70,7 @@ def test_winning_moves_are_those_of_plain_minimax(game: ConnectionGame) -> None:
         return known[position]
 
     search, chance = ConnectionSearch(game), random.Random(3)
-    for _ in range(6):
+    for _ in range(3):
         solo = game.solo(game.init(seeds(0, 1)))
         while not solo.terminated:
             if game.num_cells - solo.turn <= 6:
@@ -178,13 +179,14 @@ def test_the_command_solves_hex_and_y(capsys: pytest.CaptureFixture[str]) -> Non
             ["hex-v0", "--size", "3", "--param", "tiling=octagons", "--proof", "x"],
             "Hex and Y on hexagons",
         ),
-        (["hex-v0", "--size", "6", "--param", "swap=False", "--time", "0.001"], "moves are not judged within"),
+        (["hex-v0", "--size", "5", "--param", "swap=False", "--time", "0.001"], "moves are not judged within"),
         (["hex-v0", "--size", "2", "--moves", "a1 b1 a2"], "the game is over"),
     ],
 )
 def test_the_command_says_what_cannot_be_solved(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(solve_command, "_NODES", 100)
     assert main(["solve", *words]) == 2
     captured = capsys.readouterr()
     assert message in captured.err

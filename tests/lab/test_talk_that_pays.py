@@ -67,7 +67,8 @@ def test_the_measures_find_a_language_and_who_listens() -> None:
 def test_the_command_goes_on_and_repeats_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("ITERATIONS", 1), ("MATCHES", 8), ("TESTED", 32)):
+    few = {"CONDITIONS": study.CONDITIONS[2::2], "_SHARES": study.CONDITIONS[2:5:2]}
+    for name, value in ({"ITERATIONS": 1, "MATCHES": 8, "TESTED": 32} | few).items():
         monkeypatch.setattr(study, name, value)
     assert study.main(["--seeds", "1", "--out", str(tmp_path)]) == 0
     first = (tmp_path / "runs.jsonl").read_text()

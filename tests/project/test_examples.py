@@ -74,7 +74,7 @@ def check_weights(first: dict[str, Tensor], again: dict[str, Tensor], other: dic
 
 @both
 def test_training_follows_from_the_seed(train: Train, capsys: pytest.CaptureFixture[str]) -> None:
-    check_weights(*(train(320, seed)[0].state_dict() for seed in (3, 3, 4)))
+    check_weights(*(train(256, seed)[0].state_dict() for seed in (3, 3, 4)))
     assert "steps" in capsys.readouterr().out
 
 
@@ -123,12 +123,15 @@ def one_file_agent(game: Game, seed: int = 0, **changed: Any) -> one_file.Learne
     return agent
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_one_file_learns_in_every_small_preset(name: str) -> None:
-    game = cellgames.make(f"{name}-small-v0")
-    first, again, other = (one_file_agent(game, seed, **SHORT, total_steps=64) for seed in (3, 3, 4))
-    check_weights(*(agent.network.state_dict() for agent in (first, again, other)))
-    assert 0 <= one_file.score(game, first, "random", 2)["score"] <= 1
+def test_one_file_learns_in_every_small_preset() -> None:
+    """The same from the same seed; a turn of Cloth of Gold is several actions, so its chances are the most."""
+    for name in SMALL:
+        game = cellgames.make(f"{name}-small-v0")
+        seeds = (3, 3, 4) if name in ("cloth-of-gold", "grid-adaptation") else (3,)
+        agents = [one_file_agent(game, seed, **SHORT, total_steps=64) for seed in seeds]
+        if len(seeds) > 1:
+            check_weights(*(agent.network.state_dict() for agent in agents))
+        assert 0 <= one_file.score(game, agents[0], "random", 2)["score"] <= 1
 
 
 def test_one_file_rates_actions_as_they_are_drawn() -> None:

@@ -124,15 +124,19 @@ def test_an_export_that_is_stopped_leaves_no_file(
         assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
-@pytest.mark.parametrize("columns", [80, 40])
-def test_the_board_of_the_cup_shows_every_cell(columns: int) -> None:
+def test_the_board_of_the_cup_shows_every_cell() -> None:
     """In half blocks where there is room, else in braille."""
-    shown = output(["play", "toroidal-cup-small-v0"], columns=columns, typed="r2c2/0\nquit\n")
-    plain = CODE.sub("", shown)
-    assert "Team 1 (you) plays" in plain
-    rows = [line[4:] for line in plain.split("\n") if re.match(r" *\d+ [ \u2580\u2584\u2800-\u28ff]*$", line)]
-    assert len(rows) == 2 * 24 // (2 if columns == 80 else 4), "two boards, before and after the first shapes"
-    signs = "".join(rows[len(rows) // 2 :])
-    dots = sum((ord(sign) - 0x2800).bit_count() if sign >= "\u2800" else sign != " " for sign in signs)
-    live = sum(map(int, re.findall(r"^. Team \d: (\d+) cells", plain, re.MULTILINE)[2:]))
-    assert live - len(re.findall(r"\x1b\[[0-9;]*48;", shown)) == dots > 5
+    program = (
+        "import os\nfrom cellgames.cli.main import main\nfor columns in (80, 40):\n"
+        "    os.environ['COLUMNS'] = str(columns); main(['play', 'toroidal-cup-small-v0']); print('=====')"
+    )
+    wide, narrow, _ = output(["-c", program], typed=2 * "r2c2/0\nquit\n").split("=====")
+    for shown, high in ((wide, 2), (narrow, 4)):
+        plain = CODE.sub("", shown)
+        assert "Team 1 (you) plays" in plain
+        rows = [line[4:] for line in plain.split("\n") if re.match(r" *\d+ [ \u2580\u2584\u2800-\u28ff]*$", line)]
+        assert len(rows) == 2 * 24 // high, "two boards, before and after the first shapes"
+        signs = "".join(rows[len(rows) // 2 :])
+        dots = sum((ord(sign) - 0x2800).bit_count() if sign >= "\u2800" else sign != " " for sign in signs)
+        live = sum(map(int, re.findall(r"^. Team \d: (\d+) cells", plain, re.MULTILINE)[2:]))
+        assert live - len(re.findall(r"\x1b\[[0-9;]*48;", shown)) == dots > 5
