@@ -10,7 +10,7 @@ from run_kinds import CASES, without_pictures
 from run_suite import Case, RunSuite, started
 from slow import slow_except
 
-POINTS = {"quick": 3, "all": 40}
+POINTS = {"quick": 2, "all": 40}
 
 
 @pytest.fixture(autouse=True, scope="module")

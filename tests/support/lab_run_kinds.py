@@ -19,7 +19,7 @@ from cellgames.training import PPOArguments
 __all__ = ["CASES", "without_pictures"]
 
 GAME = cellgames.make("torus-v0", size=2)
-CUP = ToroidalCup(rows=12, cols=32, pattern="randys", shapes=2, max_generations=150)
+CUP = ToroidalCup(rows=12, cols=32, pattern="randys", shapes=2, max_generations=40)
 TINY: dict[str, Any] = {
     **{"num_envs": 8, "num_steps": 8, "num_epochs": 1, "minibatch_size": 32, "channels": 4, "layers": 1},
     **{"eval_every": 50, "eval_games": 2, "checkpoint_every": 2, "snapshot_every": 50, "threads": 1, "device": "cpu"},

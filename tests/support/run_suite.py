@@ -67,10 +67,13 @@ def play_all(module: str, root: str, points: str) -> None:
         place = Path(root) / name
         case.run(place / "whole")
         total, calls = calls, 0
-        for point in sorted({1 + (total - 1) * number // max(1, int(points) - 1) for number in range(int(points))}):
+        parts = range(int(points)) if int(points) > 2 else (1, 2)  # two: on the way; more: also at both ends
+        for point in sorted({1 + (total - 1) * part // max(3, int(points) - 1) for part in parts}):
             dies = point
             assert _status(case, place / f"killed {point}") == KILL, (name, point, total)
         dies = 0
+        if int(points) <= 2 and case is not next(iter(cases.values())):
+            continue  # all take the same lock, which `test_a_folder_in_use_is_refused` tries with each of them
         children = [_start(case, place / "both") for _ in range(2)]
         codes = sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
         assert codes in ([0, 0], [0, _REFUSED]), (name, codes)
@@ -140,6 +143,8 @@ class RunSuite:
             assert not [*folder.rglob("*.part")]
 
     def test_two_processes_at_once_leave_the_run_of_one(self, name: str, done: Path) -> None:
+        if not (done / name / "both").exists():
+            pytest.skip("all kinds run so in `make slow`")
         assert different_files(done / name / "whole", done / name / "both") == []
 
     def test_a_folder_in_use_is_refused(self, case: Case, out: Path) -> None:

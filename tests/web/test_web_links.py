@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, PHONE, READY, choose, expect, page
+from browser import DESKTOP, PHONE, READY, choose, expect, fill_form, page
 
 pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
 
 
-def begin(p: Any, site: str, id: str, clock: str = "") -> str:
+def begin(p: Any, site: str, id: str, clock: str = "", **settings: object) -> str:
     """Begin a game of two people by link; return the other one's address."""
-    p.goto(f"{site}/#/play/{id}")
-    p.wait_for_selector(FORM)
+    fill_form(p, site, id, **settings)
     p.get_by_label("Your seat").select_option("*")
     p.get_by_label("each at a screen of their own, by link").check()
     p.get_by_label("Clock").select_option(clock)
@@ -35,7 +34,7 @@ def act(p: Any) -> None:
 
 def test_two_browsers_play_one_game_with_clocks_to_its_end(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (one, complaints), page(chromium, PHONE, touch=True) as (other, more):
-        link = begin(one, site, "torus-small-v0", "180+2")
+        link = begin(one, site, "torus-small-v0", "180+2", Board_size=2)
         assert one.evaluate("() => Cellgames.app.game.view.clocks.running") is None, "the other one has not come yet"
         other.goto(link)
         other.wait_for_selector(".game")
@@ -49,7 +48,7 @@ def test_two_browsers_play_one_game_with_clocks_to_its_end(chromium: Any, site: 
         one.wait_for_selector(".game[data-state=yours]")
         assert one.evaluate("() => Cellgames.app.game.view.turn") == 2
         other.reload()
-        for number in range(60):
+        for number in range(8):
             p = other if number % 2 else one
             p.wait_for_selector(READY)
             if p.locator(".game[data-state=done]").count():
