@@ -66,7 +66,7 @@ def play_or_refuse(env: Any, given: Any, legal: Any, look: Callable[[], Any], *k
     env.step(legal)
 
 
-@fuzz(Inputs(short=60, share=10), name=any_game, recipe=recipes())
+@fuzz(Inputs(short=30, share=10), name=any_game, recipe=recipes())
 def test_actions_of_the_core(name: str, recipe: Recipe) -> None:
     game = GAMES[name]
     state = advanced(game, recipe)
@@ -80,7 +80,7 @@ def test_actions_of_the_core(name: str, recipe: Recipe) -> None:
     assert state.equal(before)
 
 
-@fuzz(Inputs(short=40, share=6), name=any_game, recipe=recipes())
+@fuzz(Inputs(short=20, share=6), name=any_game, recipe=recipes())
 def test_actions_of_vectors(name: str, recipe: Recipe) -> None:
     game = GAMES[name]
     vector = Vector(game, B, seed=recipe.seed)
@@ -97,7 +97,7 @@ def seat_vector(name: str, illegal: Any) -> SeatVector:
     return SeatVector(GAMES[name], B, illegal=illegal)
 
 
-@fuzz(Inputs(short=40, share=6), name=any_game, illegal=st.sampled_from(["raise", "forfeit"]), recipe=recipes())
+@fuzz(Inputs(short=20, share=6), name=any_game, illegal=st.sampled_from(["raise", "forfeit"]), recipe=recipes())
 def test_actions_of_a_learners_seat(name: str, illegal: str, recipe: Recipe) -> None:
     vector = seat_vector(name, illegal)
     vector.reset(recipe.seed)
@@ -165,7 +165,7 @@ def check_door(door: str, name: str, who: str, recipe: Recipe) -> None:
 
 
 @fuzz(
-    Inputs(short=200, share=26),
+    Inputs(short=100, share=26),
     door=st.sampled_from(list(ADAPTERS)),
     name=any_game,
     who=st.sampled_from(["one", "all", "whole"]),

@@ -68,13 +68,13 @@ def refused(error: ProtocolError) -> None:
     assert len(text) < 1000
 
 
-@fuzz(Inputs(short=150, share=4), answer=st.sampled_from(ANSWERS), made=edits(4))
+@fuzz(Inputs(short=75, share=4), answer=st.sampled_from(ANSWERS), made=edits(4))
 def test_bytes_of_answers(answer: dict[str, Any], made: tuple[Edit, ...]) -> None:
     read(applied(protocol.encoded(answer), made).partition(b"\n")[0])
 
 
 @fuzz(
-    Inputs(short=150, share=4),
+    Inputs(short=75, share=4),
     answer=st.sampled_from(ANSWERS),
     name=st.sampled_from(["type", "id", "action", "protocol", "name", "observation", "arrays", "actions"]),
     value=hostile_json() | hostile_text(),
@@ -110,7 +110,7 @@ def test_a_session_without_changes_is_answered() -> None:
         assert [answer["type"] for answer in answers(list(session(id)))] == ["ready", "action", "action"]
 
 
-@fuzz(Inputs(short=60, share=1), id=st.sampled_from(IDS), which=st.integers(1, 4), made=edits(3))
+@fuzz(Inputs(short=30, share=1), id=st.sampled_from(IDS), which=st.integers(1, 4), made=edits(3))
 def test_bytes_of_questions(id: str, which: int, made: tuple[Edit, ...]) -> None:
     """After any line the next question is answered."""
     lines = list(session(id))
@@ -122,7 +122,7 @@ def test_bytes_of_questions(id: str, which: int, made: tuple[Edit, ...]) -> None
 
 
 @fuzz(
-    Inputs(short=60, share=1),
+    Inputs(short=30, share=1),
     id=st.sampled_from(IDS),
     which=st.integers(0, 4),
     name=st.sampled_from(QUESTION_FIELDS),

@@ -60,7 +60,7 @@ def read_all(path: Path) -> None:
         list(store.games())
 
 
-@fuzz(Inputs(short=25, share=2), made=edits(6))
+@fuzz(Inputs(short=12, share=2), made=edits(6))
 def test_bytes_of_stores(folder: Path, made: tuple[Edit, ...]) -> None:
     path, content = folder / "mutated.sqlite", store_bytes(folder)
     path.write_bytes(applied(content, made))
@@ -87,7 +87,7 @@ def load_and_play(path: Path) -> None:
         assert not value.is_floating_point() or bool(value.isfinite().all()), "weights are finite numbers"
 
 
-@fuzz(Inputs(short=40, share=3), made=edits(3))
+@fuzz(Inputs(short=20, share=3), made=edits(3))
 def test_bytes_of_weights(folder: Path, made: tuple[Edit, ...]) -> None:
     path = folder / "mutated.safetensors"
     path.write_bytes(applied(weights_bytes(folder), made))
@@ -95,7 +95,7 @@ def test_bytes_of_weights(folder: Path, made: tuple[Edit, ...]) -> None:
         load_and_play(path)
 
 
-@fuzz(Inputs(short=30, share=2), made=changes())
+@fuzz(Inputs(short=15, share=2), made=changes())
 def test_words_beside_weights(folder: Path, made: tuple[Change, ...]) -> None:
     from safetensors import safe_open
     from safetensors.torch import load, save
@@ -115,7 +115,7 @@ def test_words_beside_weights(folder: Path, made: tuple[Change, ...]) -> None:
 
 
 @fuzz(
-    Inputs(short=20, share=1),
+    Inputs(short=10, share=1),
     place=st.integers(0, 50),
     kind=st.sampled_from(["nan", "inf", "shape", "dtype", "missing", "more", "empty"]),
 )
@@ -189,14 +189,14 @@ def read_checkpoint(folder: Path, content: bytes) -> None:
     assert (run / checkpoints.CHECKPOINT).read_bytes() == content
 
 
-@fuzz(Inputs(short=30, share=3), made=edits(3))
+@fuzz(Inputs(short=15, share=3), made=edits(3))
 def test_bytes_of_checkpoints(folder: Path, made: tuple[Edit, ...]) -> None:
     buffer = io.BytesIO()
     torch.save(checkpoint_data(), buffer)
     read_checkpoint(folder, applied(buffer.getvalue(), made))
 
 
-@fuzz(Inputs(short=30, share=2), made=changes())
+@fuzz(Inputs(short=15, share=2), made=changes())
 def test_values_of_checkpoints(folder: Path, made: tuple[Change, ...]) -> None:
     buffer = io.BytesIO()
     torch.save(changed(checkpoint_data(), made), buffer)
@@ -222,7 +222,7 @@ def test_hostile_checkpoints_run_nothing(folder: Path, place: str, plain: bool, 
     assert not target.exists(), "reading a checkpoint ran its code"
 
 
-@fuzz(Inputs(short=20, share=1), made=st.one_of(changes(), edits()))
+@fuzz(Inputs(short=10, share=1), made=st.one_of(changes(), edits()))
 def test_arguments_of_runs(folder: Path, made: tuple[Any, ...]) -> None:
     run = folder / "arguments"
     run.mkdir(exist_ok=True)

@@ -57,7 +57,7 @@ def tame(data: Any) -> bool:
     return not any(isinstance(value, int | float) and 40 < value < 10**9 for value in values)
 
 
-@fuzz(Inputs(short=80, share=6), name=any_game, made=st.one_of(changes(), edits()))
+@fuzz(Inputs(short=40, share=6), name=any_game, made=st.one_of(changes(), edits()))
 def test_lines_of_records(name: str, made: tuple[Change, ...] | tuple[Edit, ...]) -> None:
     line = record(name).to_json().encode()
     with documented(ValueError):
@@ -67,7 +67,7 @@ def test_lines_of_records(name: str, made: tuple[Change, ...] | tuple[Edit, ...]
         assert Record.from_json(again).to_json() == again
 
 
-@fuzz(Inputs(short=40, share=3), made=edits())
+@fuzz(Inputs(short=20, share=3), made=edits())
 def test_files_of_sgf(made: tuple[Edit, ...]) -> None:
     text = '(;FF[4]GM[2048]SZ[2]RE[W+R]XR[{"seed":1}];B[a1]C[one\\]](;W[b1+];B[a2])(;W[a2]C[two](;B[b1+])(;B[b2])))'
     with documented(ValueError):
@@ -75,7 +75,7 @@ def test_files_of_sgf(made: tuple[Edit, ...]) -> None:
         assert sgf_to_records(records_to_sgf(found)) == found
 
 
-@fuzz(Inputs(short=40, share=3), name=any_game, made=changes())
+@fuzz(Inputs(short=20, share=3), name=any_game, made=changes())
 def test_replays_of_records(name: str, made: tuple[Change, ...]) -> None:
     data = changed(json.loads(record(name).to_json()), made)
     if not tame(data):
@@ -87,7 +87,7 @@ def test_replays_of_records(name: str, made: tuple[Change, ...]) -> None:
             assert len(states) == len(read.moves) + 1
 
 
-@fuzz(Inputs(short=30, share=2), made=edits())
+@fuzz(Inputs(short=15, share=2), made=edits())
 def test_files_of_records(tmp_path_factory: pytest.TempPathFactory, made: tuple[Edit, ...]) -> None:
     path = tmp_path_factory.getbasetemp() / "games.jsonl"
     whole = [record("torus"), record("grid")]
@@ -107,14 +107,14 @@ def test_files_of_records(tmp_path_factory: pytest.TempPathFactory, made: tuple[
     assert sorted(path.parent.glob("*.part")) == []
 
 
-@fuzz(Inputs(short=30, share=1), made=st.one_of(changes(), edits()))
+@fuzz(Inputs(short=15, share=1), made=st.one_of(changes(), edits()))
 def test_lines_of_the_cup(made: tuple[Any, ...]) -> None:
     with documented(ValueError):
         CupRecord.from_json(mutated(json.dumps(CUP_LINE).encode(), made))
 
 
 @fuzz(
-    Inputs(short=30, share=1),
+    Inputs(short=15, share=1),
     content=st.one_of(
         st.binary(max_size=80),
         hostile_text().map(lambda text: f"name,agent\n{text},random\n".encode(errors="surrogatepass")),
@@ -129,7 +129,7 @@ def test_files_of_teams(tmp_path_factory: pytest.TempPathFactory, content: bytes
             assert team.name.isprintable()
 
 
-@fuzz(Inputs(short=40, share=3), name=any_game, made=edits(2), text=st.none() | hostile_text(), seed=st.integers(0, 9))
+@fuzz(Inputs(short=20, share=3), name=any_game, made=edits(2), text=st.none() | hostile_text(), seed=st.integers(0, 9))
 def test_lines_of_positions(name: str, made: tuple[Edit, ...], text: str | None, seed: int) -> None:
     game = GAMES[name]
     line = game.state_to_string(game.init(seeds(seed, 1)))
@@ -140,7 +140,7 @@ def test_lines_of_positions(name: str, made: tuple[Edit, ...], text: str | None,
         assert game.state_to_string(game.string_to_state(again, seed)) == again
 
 
-@fuzz(Inputs(short=40, share=3), name=any_game, move=st.integers(0, 5), made=edits(2), text=st.none() | hostile_text())
+@fuzz(Inputs(short=20, share=3), name=any_game, move=st.integers(0, 5), made=edits(2), text=st.none() | hostile_text())
 def test_words_of_moves(name: str, move: int, made: tuple[Edit, ...], text: str | None) -> None:
     game, moves = GAMES[name], record(name).moves
     word = moves[move % len(moves)]
@@ -152,7 +152,7 @@ def test_words_of_moves(name: str, move: int, made: tuple[Edit, ...], text: str 
 
 
 @fuzz(
-    Inputs(short=40, share=2),
+    Inputs(short=20, share=2),
     name=any_game,
     agent=st.sampled_from(
         ["random", "greedy", "rollout:", "mcts:", "gumbel:", "flat:", "trained", "x.safetensors", "module:Class", ""]
@@ -164,7 +164,7 @@ def test_names_of_agents(name: str, agent: str, text: str) -> None:
         load(agent + text, GAMES[name])
 
 
-@fuzz(Inputs(short=40, share=2), id=st.sampled_from(list(cellgames.games())), data=st.data())
+@fuzz(Inputs(short=20, share=2), id=st.sampled_from(list(cellgames.games())), data=st.data())
 def test_parameters_of_games(id: str, data: Any) -> None:
     names = [*cellgames.make(id).parameters, "nothing", ""]
     values = hostile_json().filter(lambda value: not isinstance(value, int | float) or not 40 < value < 10**9)

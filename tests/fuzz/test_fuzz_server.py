@@ -110,7 +110,7 @@ SENSIBLE: dict[str, list[Any]] = {
 
 
 @fuzz(
-    Inputs(short=50, share=5),
+    Inputs(short=25, share=5),
     operation=st.deferred(lambda: st.sampled_from(list(operations()))),
     mode=st.integers(0, 1),
     sensible=st.lists(st.tuples(st.sampled_from(list(SENSIBLE)), st.integers(0, 5)), max_size=4),
@@ -161,7 +161,7 @@ def numbers_in(line: str) -> list[Any]:
 
 
 @fuzz(
-    Inputs(short=25, share=2),
+    Inputs(short=12, share=2),
     path=st.sampled_from(["move", "trial", "undo", "store"]),
     body=st.one_of(hostile_json(), changes().map(lambda made: changed({"action": [0], "turn": 0, "epoch": 0}, made))),
 )
@@ -178,7 +178,7 @@ def test_refused_moves_change_nothing(site: Site, path: str, body: Any) -> None:
 
 
 @fuzz(
-    Inputs(short=25, share=2),
+    Inputs(short=12, share=2),
     target=st.sampled_from(
         [
             "POST /api/play",

@@ -108,10 +108,10 @@ def test_the_order_of_the_games_does_not_matter() -> None:
 @pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("openings", slow_except([12], [12, 100]))
 def test_intervals_cover_as_often_as_they_say(chance: float, alike: bool, openings: int) -> None:
-    """Two games of an opening are independent, or always end alike; 1,000 matches of each kind."""
+    """Two games of an opening are independent, or always end alike; 400 matches of each kind."""
     rng = np.random.default_rng(1)
     inside = 0
-    trials = 1000
+    trials = 400
     for _ in range(trials):
         won = rng.random((openings, 2)) < chance
         if alike:
@@ -175,7 +175,7 @@ def drawn_matrix(kind: int, rng: np.random.Generator) -> Matrix:
 def test_equilibria_are_equilibria_and_of_greatest_entropy(kind: int) -> None:
     rng = np.random.default_rng(kind)
     mixed = agreed = 0
-    for _ in range(30):
+    for _ in range(12):
         matrix = drawn_matrix(kind, rng)
         p = equilibrium(matrix)
         assert (p >= 0).all()
@@ -187,8 +187,8 @@ def test_equilibria_are_equilibria_and_of_greatest_entropy(kind: int) -> None:
         assert entropies[0] >= entropies[1] - 1e-6
         agreed += np.allclose(p, other, atol=2e-3)
         mixed += int((p > 0).sum() > 1)
-    assert mixed > 5
-    assert agreed >= 27  # the other method stops early now and then, with less entropy
+    assert mixed > 1
+    assert agreed >= 10  # the other method stops early now and then, with less entropy
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -219,7 +219,7 @@ def test_lopsided_and_tiny_advantages() -> None:
 def test_nash_averaging_of_games() -> None:
     win = 0.5 + np.array([[0, 0.3, -0.3, 0.4], [-0.3, 0, 0.3, 0.4], [0.3, -0.3, 0, 0.4], [-0.4, -0.4, -0.4, 0]])
     found = payoffs_of(games(win, 300, np.random.default_rng(0)))
-    average = nash(found)
+    average = nash(found, draws=100)
     assert average.agents == ("a", "b", "c", "d")
     assert average.strategy[3] == 0
     assert average.strategy.sum() == pytest.approx(1)
@@ -231,7 +231,7 @@ def test_nash_averaging_of_games() -> None:
     assert average.rating[3] == pytest.approx(-0.4, abs=0.05)
     assert abs(average.value) < 1e-9
     assert average.left_out == ()
-    again = nash(found)
+    again = nash(found, draws=100)
     np.testing.assert_array_equal(average.low, again.low)
     bare = nash(found, draws=0)
     np.testing.assert_array_equal(bare.strategy, average.strategy)
@@ -243,11 +243,11 @@ def test_agents_that_have_not_met_all_are_left_out_and_named() -> None:
     ends += [PairResult("late", "a", k, "first") for k in range(20)]
     found = payoffs_of(ends)
     assert found.complete() == ("a", "b", "c")
-    average = nash(found)
+    average = nash(found, draws=0)
     assert average.left_out == ("late",)
     assert np.isnan(average.rating[3])
     assert average.strategy[3] == 0
-    np.testing.assert_array_equal(average.strategy[:3], nash(payoffs_of(ends[:-20])).strategy)
+    np.testing.assert_array_equal(average.strategy[:3], nash(payoffs_of(ends[:-20]), draws=0).strategy)
     assert "Left out, since they have not met all others: late" in payoff_section(found).text
 
 

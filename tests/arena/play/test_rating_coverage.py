@@ -79,7 +79,7 @@ def test_tournaments_of_known_strengths(
     """Many tournaments each: few and many agents, unequal numbers of games, with and without draws and copies."""
     rng = np.random.default_rng(agents)
     inside = []
-    for trial in range(200 if agents < 8 else 100):
+    for trial in range(80):
         strength = rng.normal(0, std, agents)
         results = davidson(rng, strength, openings, tie, alike)
         inside.append(covered(rate(results, resamples=150, seed=trial), strength))
@@ -91,11 +91,11 @@ def test_few_openings_and_great_differences() -> None:
     rng = np.random.default_rng(1)
     strength = np.array([1.5, -1.5])
     inside, swept = [], 0
-    for trial in range(200):
+    for trial in range(80):
         rated = rate(davidson(rng, strength, (10,), 0.0, 0.0), resamples=200, seed=trial)
         inside.append(covered(rated, strength))
         swept += rated.wins.max() == 20
-    assert swept > 40  # in many the better one won every game, and has a width all the same
+    assert swept > 16  # in many the better one won every game, and has a width all the same
     check(inside, least=0.93)
 
 
@@ -127,7 +127,7 @@ def test_tables_of_many_with_known_strengths(agents: int, seats: int, games: int
     """Pairs of a game depend on each other, so that games are resampled whole."""
     rng = np.random.default_rng(agents)
     inside = []
-    for trial in range(120):
+    for trial in range(60):
         strength = rng.normal(0, 0.7, agents)
         results = [result for record in orders(rng, strength, seats, games) for result in comparisons(record)]
         rated = rate(results, resamples=150, seed=trial, shared_clusters=True)

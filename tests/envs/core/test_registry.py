@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import gymnasium
+import pettingzoo
 import pytest
 from paths import ROOT
 from refusals import refused
@@ -26,7 +28,7 @@ from cellgames.plugins import Variant
 def python(code: str, *arguments: str) -> str:
     """What a fresh interpreter prints."""
     command = [sys.executable, "-c", code, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -209,12 +211,6 @@ register(Sprint)
 register(Sprint, id="sprint-small-v0", summary="A shorter one", goal=3)
 """
 
-_FOREIGN = f"""
-import sys
-sys.path.insert(0, {str(ROOT / "tests" / "support")!r})
-import pettingzoo, gymnasium, cellgames
-"""
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -225,90 +221,69 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def restored() -> Iterator[None]:
-    """With the registry as it was, afterwards."""
-    before = dict(REGISTRY)
+def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """With the registries as they were, afterwards, and no module of games."""
+    registries = (REGISTRY, gymnasium.registry, pettingzoo.aec_registry, pettingzoo.parallel_registry)
+    before = [dict(each) for each in registries]
+    monkeypatch.setenv("CELLGAMES_GAMES", "")
     yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
+    sys.modules.pop("my_games", None)
+    for each, entries in zip(registries, before, strict=True):
+        each.clear()
+        each.update(entries)
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_module_in_front_of_an_id_is_imported() -> None:
-    """In Gymnasium's syntax; processes that are started later know the module, too."""
-    code = """
-import os, subprocess
-game = cellgames.make("my_games:sprint-small-v0", limit=5)
-assert game.parameters == {"goal": 3, "limit": 5} and type(game).__module__ == "my_games"
-assert cellgames.make("my_games:sprint-v0") == cellgames.make("sprint-v0")
-assert os.environ["CELLGAMES_GAMES"] == "my_games"
-code = f"import sys; sys.path.append({sys.path[0]!r}); import cellgames; print(cellgames.make('sprint-v0').id)"
-print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip())
-for wrong in ("no_such_module:sprint-v0", "my_games:sprint", "my_games:", "./my_games.py:sprint-v0"):
-    try:
-        cellgames.make(wrong)
-    except ValueError as error:
-        print(error)
-from cellgames.envs.registry import make
-try:
-    make("os:sprint-v0")
-except ValueError as error:
-    print(str(error).split(";")[0])
-"""
-    lines = python(_FOREIGN + code).splitlines()
-    assert lines[0] == "sprint-v0"
-    assert lines[1].startswith("'no_such_module:sprint-v0': importing 'no_such_module' failed with ModuleNotFoundError")
-    assert lines[2].endswith("expected an id that my_games registers (sprint-v0, sprint-small-v0), got 'sprint'")
-    assert lines[3].endswith("got ''")
-    assert lines[4].endswith("name the module as Python does: my_games:sprint-v0")
-    assert lines[5].endswith("got 'os:sprint-v0'")  # an id from a record or a file imports nothing
+@pytest.mark.usefixtures("restored")
+def test_a_module_in_front_of_an_id_is_imported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Gymnasium's syntax; the game is then known everywhere, also to processes that are started later."""
+    monkeypatch.syspath_prepend(folder)
+    game = cellgames.make("my_games:sprint-small-v0", limit=5)
+    assert game.parameters == {"goal": 3, "limit": 5}
+    assert type(game).__module__ == "my_games"
+    assert cellgames.make("my_games:sprint-v0") == cellgames.make("sprint-v0")
+    assert os.environ["CELLGAMES_GAMES"] == "my_games"
+    assert cellgames.games()[-2:] == ["sprint-v0", "sprint-small-v0"]
+    assert REGISTRY["sprint-v0"].summary == "A race to a nearer goal"
+    assert REGISTRY["sprint-small-v0"].defaults == {"goal": 3, "limit": 12}
+    env: Any = pettingzoo.make("aec", "cellgames/sprint-small-v0", limit=5)
+    env.reset(seed=1)
+    assert (env.agents, env.unwrapped.game.goal) == (["hare", "tortoise"], 3)
+    _, info = gymnasium.make("cellgames/sprint-v0").reset(seed=1)
+    assert info["action_mask"].tolist() == [1, 1, 1]
+    for wrong, words in {
+        "no_such_module:sprint-v0": "^'no_such_module:sprint-v0': importing .no_such_module. failed with Module",
+        "my_games:sprint": r"expected an id that my_games registers \(sprint-v0, sprint-small-v0\), got 'sprint'$",
+        "my_games:": "got ''$",
+        "./my_games.py:sprint-v0": "name the module as Python does: my_games:sprint-v0$",
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            cellgames.make(wrong)
+    with refused("game", "'os:sprint-v0'"):  # an id from a record or a file imports nothing
+        registry.make("os:sprint-v0")
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_game_that_a_module_registers_is_known_everywhere() -> None:
-    code = """
-import my_games
-game = cellgames.make("sprint-v0", limit=5)
-assert type(game) is my_games.Sprint and game.parameters == {"goal": 4, "limit": 5}
-assert cellgames.make("sprint-small-v0").goal == 3
-assert cellgames.games()[-2:] == ["sprint-v0", "sprint-small-v0"]
-env = pettingzoo.make("aec", "cellgames/sprint-small-v0", limit=5)
-env.reset(seed=1)
-print(env.agents, env.unwrapped.game.goal)
-_, info = gymnasium.make("cellgames/sprint-v0").reset(seed=1)
-print(info["action_mask"])
-from cellgames.envs.registry import REGISTRY
-print(REGISTRY["sprint-v0"].summary, dict(REGISTRY["sprint-small-v0"].defaults))
-"""
-    assert python(_FOREIGN + code).splitlines() == [
-        "['hare', 'tortoise'] 3",
-        "[1 1 1]",
-        "A race to a nearer goal {'goal': 3, 'limit': 12}",
-    ]
-
-
-@pytest.mark.usefixtures("folder")
-def test_games_of_a_variable_are_known_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CELLGAMES_GAMES", "my_games, no_such_module")
-    code = """
-import warnings
-with warnings.catch_warnings(record=True) as seen:
-    warnings.simplefilter("always")
-    print("sprint-v0" in cellgames.games())
-print(*[warning.message for warning in seen])
-"""
-    late = "sys.argv[0] = 'cellgames'; import cellgames"  # which would warn at its import
-    lines = python(_FOREIGN.replace("import pettingzoo, gymnasium, cellgames", late) + code).splitlines()
-    assert lines[0] == "True"
-    assert "the games of 'no_such_module' are missing: importing it failed with ModuleNotFoundError" in lines[1]
-
-
-def test_games_of_an_installed_package_are_known_from_the_start(folder: Path) -> None:
+def test_games_of_packages_and_of_a_variable_are_known_from_the_start(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     about = folder / "my_games-1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-games\nVersion: 1\n", encoding="utf-8")
     (about / "entry_points.txt").write_text(f"[{registry.ENTRY_POINTS}]\nsprint = my_games\n", encoding="utf-8")
-    assert python(_FOREIGN + 'print(cellgames.make("sprint-v0").info.id)') == "sprint-v0\n"
+    (folder / "more_games.py").write_text(_MODULE.replace("sprint", "dash"), encoding="utf-8")
+    monkeypatch.setenv("CELLGAMES_GAMES", "more_games, no_such_module")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
+    code = """
+import sys, warnings
+sys.argv[0] = "cellgames"  # whose import would warn
+import cellgames
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    print({"sprint-v0", "dash-v0"} <= {*cellgames.games()}, cellgames.make("sprint-v0").info.id)
+print(*[warning.message for warning in seen])
+"""
+    lines = python(code).splitlines()
+    assert lines[0] == "True sprint-v0"
+    assert "the games of 'no_such_module' are missing: importing it failed with ModuleNotFoundError" in lines[1]
 
 
 @pytest.mark.usefixtures("restored")

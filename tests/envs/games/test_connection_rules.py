@@ -118,7 +118,7 @@ def test_winning_openings_of_small_boards_of_hex_are_as_published() -> None:
     assert winning_openings(Hex(size=3, swap=False)) == ["c1", "a2", "b2", "c2", "a3"]
 
 
-@pytest.mark.parametrize("game", [Hex(size=3), Y(size=2, tiling="octagons")])
+@pytest.mark.parametrize("game", [Hex(size=2), Y(size=2, tiling="octagons")])
 def test_who_may_swap_wins_small_boards(game: ConnectionGame) -> None:
     """Without a swap the first player wins every board; with it the second does, who takes over what wins."""
     plain = type(game)(game.size, game.tiling, swap=False)

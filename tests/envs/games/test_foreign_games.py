@@ -27,8 +27,7 @@ from cellgames.envs.foreign.game import ForeignGame
 
 TICTACTOE = "pettingzoo:pettingzoo.classic.tictactoe_v3"
 OPENSPIEL = [
-    *("tic_tac_toe", "kuhn_poker", "breakthrough(rows=4,columns=4)", "goofspiel(num_cards=4,imp_info=True)"),
-    *("matrix_rps", "leduc_poker", "pig(winscore=10)"),
+    *("tic_tac_toe", "goofspiel(num_cards=4,imp_info=True)", "leduc_poker", "pig(winscore=10)"),
 ]
 
 PARALLEL = """
@@ -93,7 +92,7 @@ def test_games_of_pgx_keep_the_contract(name: str) -> None:
     check_game(cellgames.make(f"pgx:{name}", max_turns=40), max_steps=40)
 
 
-@pytest.mark.parametrize("name", ["tictactoe_v3", "rps_v2", "connect_four_v3"])
+@pytest.mark.parametrize("name", ["tictactoe_v3", "rps_v2"])
 def test_games_of_pettingzoo_keep_the_contract(name: str) -> None:
     pytest.importorskip("pygame")
     check_game(cellgames.make(f"pettingzoo:pettingzoo.classic.{name}", max_turns=12), max_steps=12)
@@ -137,14 +136,14 @@ def test_a_round_robin_gives_the_same_bytes_and_replays(tmp_path: Path) -> None:
         return int(seen["action_mask"].argmax())  # type: ignore[attr-defined]  # an array
 
     def run(folder: Path) -> bytes:
-        options = RoundRobinOptions(games=8, chunk=4, opening_plies=2, gif=False, seed=3)
+        options = RoundRobinOptions(games=4, chunk=2, opening_plies=2, gif=False, seed=3)
         round_robin(game, [PolicyAgent(first_free), "random", "mcts:10"], options, out=folder)
         return (folder / "games.jsonl").read_bytes()
 
     whole = run(tmp_path / "whole")
     assert run(tmp_path / "cut") == whole
     records = [Record.from_json(line) for line in whole.splitlines()]
-    assert len(records) == 24
+    assert len(records) == 12
     assert not list(verify(records))
 
 

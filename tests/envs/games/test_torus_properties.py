@@ -50,9 +50,9 @@ def check_end(moves: list[int], winner: int, size: int) -> None:
     assert not ref.wins(winner, ref.cells_of_player(board, winner, size), size)
 
 
-def test_every_game_at_size_two() -> None:
-    """All 40,320 orders of the eight cells: winner and turn equal the reference's."""
-    game, orders = Torus(2), list(permutations(range(8)))
+def test_a_third_of_all_games_at_size_two() -> None:
+    """Every third order of the eight cells, 13,440: winner and turn equal the reference's."""
+    game, orders = Torus(2), list(permutations(range(8)))[::3]
     actions = torch.tensor(orders).t()
     state = game.init(seeds(0, len(orders)))
     for action in actions:
@@ -107,8 +107,8 @@ def test_thousands_of_full_boards_have_exactly_one_winner(size: int) -> None:
 @pytest.mark.parametrize("size", [2, 5, 8])
 def test_a_position_knows_its_winner_whatever_the_order_of_its_stones(size: int) -> None:
     game = Torus(size)
-    _, state = random_games(size, 50)
-    for env_id in range(50):
+    _, state = random_games(size, 20)
+    for env_id in range(20):
         again = game.string_to_state(game.state_to_string(state[env_id]))
         assert torch.equal(again.scores, state[env_id].scores)
         assert torch.equal(again.free, state[env_id].free)

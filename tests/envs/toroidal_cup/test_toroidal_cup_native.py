@@ -49,7 +49,6 @@ def in_torch(board: Tensor, teams: int, survivors: Survivors = "recolour", most:
     [
         *((21, rows, cols, 2, LONGEST, "recolour") for rows, cols in ((3, 3), (7, 9), (7, 63), (9, 64), (4, 125))),
         *((games, 20, 30, 2, LONGEST, "recolour") for games in (0, 3, 129)),
-        (9, 40, 280, 2, LONGEST, "recolour"),
         (13, 14, 70, 2, LONGEST, "keep"),
         (13, 14, 70, 3, LONGEST, "recolour"),
         (13, 14, 70, 5, 20, "recolour"),
@@ -68,17 +67,17 @@ def test_games_of_all_kinds_are_the_same(
             assert same(result, expected)
 
 
-@pytest.mark.parametrize("most", range(3))
-def test_each_instruction_set_gives_the_same(most: int) -> None:
+def test_each_instruction_set_gives_the_same() -> None:
     """Also those that this processor does not choose by itself."""
     native = native_library()
     board, teams = random_boards(11, 12, 96), random_boards(11, 12, 30, 3)
     expected, others = in_torch(board, 2), in_torch(teams, 3, "keep")
-    native.cellgames_instruction_set(most)
     try:
-        assert same(run(board, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), expected)
-        result = run(teams, 3, survivors="keep", max_generations=LONGEST, keep=KEEP, trajectory=True)
-        assert same(result, others)
+        for most in range(3):
+            native.cellgames_instruction_set(most)
+            assert same(run(board, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), expected)
+            result = run(teams, 3, survivors="keep", max_generations=LONGEST, keep=KEEP, trajectory=True)
+            assert same(result, others)
     finally:
         native.cellgames_instruction_set(3)
 

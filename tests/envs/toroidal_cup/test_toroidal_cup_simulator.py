@@ -42,7 +42,7 @@ def either_code(request: pytest.FixtureRequest) -> Iterator[None]:
 
 Family = tuple[int, int, int, Survivors, range]  # rows, cols, teams, survivors, seeds of the soups
 FAMILIES: list[Family] = [
-    (12, 20, 2, "recolour", range(10)),
+    (12, 20, 2, "recolour", range(6)),
     (16, 64, 2, "recolour", range(2)),
     (9, 13, 3, "recolour", range(6)),
     (11, 65, 3, "recolour", range(2)),
@@ -103,7 +103,7 @@ def test_games_are_those_of_the_reference(family: Family) -> None:
 
 
 @pytest.mark.usefixtures("either_code")
-@pytest.mark.parametrize("most", [1, 24, 25, 243, 265])
+@pytest.mark.parametrize("most", [1, 25, 243, 265])
 def test_games_are_cut_off_at_exactly_the_most_generations(most: int) -> None:
     start, histories = soups(*FAMILIES[0])
     games = [until_the_end(past[: most + 1], 2) for past in histories[:4]]
@@ -116,7 +116,7 @@ def test_games_are_cut_off_at_exactly_the_most_generations(most: int) -> None:
 def test_games_end_as_the_tolerance_says() -> None:
     start, histories = soups(*FAMILIES[0])
     ends = []
-    for tolerance in (1e-15, 2e-6, 1.7e-4, 3e-3):
+    for tolerance in (1e-15, 1.7e-4, 3e-3):
         games = [until_the_end(past, 2, tolerance) for past in histories]
         result = run(start, 2, max_generations=LONGEST, tolerance=tolerance, trajectory=True)
         check(result, games)
@@ -246,8 +246,7 @@ def trajectories(generations: int, num_slots: int, teams: int, most: int, seed: 
     return counts
 
 
-@pytest.mark.parametrize("tolerance", [1e-12, 1.7e-5])
-@pytest.mark.parametrize("teams", [2, 3])
+@pytest.mark.parametrize(("teams", "tolerance"), [(2, 1.7e-5), (3, 1e-12)])
 def test_the_end_is_by_the_rules_words(teams: int, tolerance: float) -> None:
     counts = trajectories(480, 12, teams, 60 if tolerance < 1e-6 else 2000, teams)
     expected = by_the_words(counts, tolerance)
