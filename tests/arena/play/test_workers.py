@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,10 @@ def patient(condition: Callable[[], Any], seconds: float = 120.0) -> Any:
 
 
 @pytest.mark.parametrize("command", slow_except(["round-robin"], COMMANDS))
-def test_a_command_on_workers_writes_the_bytes_of_one_process(command: str, tmp_path: Path) -> None:
+def test_a_command_on_workers_writes_the_bytes_of_one_process(
+    command: str, workers: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cellgames.runs.workers.processes", lambda count: nullcontext(workers))
     words = [command, *COMMANDS[command].split(), "--quiet", "--in-process"]
     words += ["--agents", "random", f"worker_bots:Traced:{tmp_path}"]
     for name, more in (("shared", ["--workers", "2"]), ("alone", ["--workers", "1"])):

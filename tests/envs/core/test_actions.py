@@ -74,7 +74,7 @@ def drawn(seed: int) -> tuple[Tensor, Tensor, Tensor]:
     return logits, mask, lots.where(torch.arange(rows) % 4 > 0, 0)  # the least lot draws the first legal choice, too
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(30))
 def test_native_choices_equal_those_of_torch(seed: int) -> None:
     logits, mask, lots = drawn(seed)
     for given in (lots, None):

@@ -21,8 +21,6 @@ from cellgames.envs.core.drawing import (
     Shape,
     Text,
     grid,
-    headed,
-    mix,
     to_svg,
 )
 from cellgames.envs.core.raster import to_rgb
@@ -126,15 +124,6 @@ def test_a_grid_fills_rows_and_leaves_gaps() -> None:
     ]
     column = grid(squares, 1, gap=2)
     assert (column.width, column.height) == (14, 38)
-
-
-def test_a_picture_below_a_line_says_both() -> None:
-    assert headed(PICTURE, "Above").title == f"Above. {PICTURE.title}"
-    assert headed(replace(PICTURE, title=""), "Above").title == "Above"
-
-
-def test_a_mixed_colour_lies_between_two() -> None:
-    assert [mix("#102030", "#ff0010", share) for share in (0, 0.5, 1)] == ["#102030", "#881020", "#ff0010"]
 
 
 def frames(count: int) -> Iterator[npt.NDArray[np.uint8]]:

@@ -223,7 +223,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """With the registries as they were, afterwards, and no module of games."""
-    registries = (REGISTRY, gymnasium.registry, pettingzoo.aec_registry, pettingzoo.parallel_registry)
+    registries: list[dict[str, Any]] = [REGISTRY, gymnasium.registry, pettingzoo.aec_registry]
+    registries.append(pettingzoo.parallel_registry)
     before = [dict(each) for each in registries]
     monkeypatch.setenv("CELLGAMES_GAMES", "")
     yield

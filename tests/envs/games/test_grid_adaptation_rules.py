@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from grid_adaptation_reference import BUY, NO_TILE, RESERVE, TILES, digits, drawn, empty, generation, majority, matching
+from grid_adaptation_reference import BUY, NO_TILE, RESERVE, TILES, drawn, empty, generation, majority, matching
 from grid_adaptation_table import Table, make, packed
 
 from cellgames.envs.core import seeds
@@ -19,19 +19,6 @@ SEQUENCES = [0b110, 0b100, 0b011]
 
 # Where a round is played that is neither the first nor one of flips.
 LATER: dict[str, Any] = {"round": 2}
-
-
-def test_the_reference_matches_digits_as_in_the_rules() -> None:
-    assert matching(0b110, 0b100) == 2
-    assert [matching(0b110, sequence) for sequence in range(8)] == [1, 0, 2, 1, 2, 1, 3, 2]
-    assert [digits(sequence) for sequence in (1, 4, 6)] == ["001", "100", "110"]
-
-
-def test_the_reference_takes_the_majority_of_each_digit() -> None:
-    assert majority([0b110, 0b101, 0b000]) == 0b100
-    assert majority([0b011, 0b011, 0b100]) == 0b011
-    assert majority([0b001, 0b010, 0b100]) == 0
-    assert majority([0b011, 0b101, 0b110]) == 0b111
 
 
 def test_on_a_full_board_the_corners_stay_and_all_else_vanishes() -> None:

@@ -12,7 +12,7 @@ import torus_reference as ref
 from every_game import generator, midway
 from slow import slow_except
 from torch import Tensor
-from torus_reference import BLACK, WHITE, Cell
+from torus_reference import BLACK, Cell
 
 from cellgames.envs.core import seeds
 from cellgames.envs.core.sampling import random_bits, random_legal
@@ -208,16 +208,3 @@ def test_lattices_agree_with_a_flood_of_the_universal_cover(size: int, count: in
             assert ref.hermite_basis(classes_by_flood(group, size, reach=4)) == lattice
             ranks[len(lattice)] += 1
     assert min(ranks[rank] for rank in range(3)) >= 5
-
-
-def winners_of_full_board(board: list[int], size: int) -> list[int]:
-    return [p for p in (BLACK, WHITE) if ref.wins(p, ref.cells_of_player(board, p, size), size)]
-
-
-def test_every_full_board_of_size_two_has_exactly_one_winner() -> None:
-    boards = list(ref.full_boards(2))
-    assert len({tuple(board) for board in boards}) == 2**8
-    won = [winners_of_full_board(board, 2) for board in boards]
-    assert all(len(one) == 1 for one in won)
-    # Quarter turns with colours exchanged pair Black's boards with White's.
-    assert won.count([BLACK]) == won.count([WHITE]) == 128

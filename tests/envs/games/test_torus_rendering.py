@@ -147,19 +147,6 @@ def test_path_types(rows: Sequence[str], winner: int, name: str, windings: tuple
     assert len(path) - 1 == steps
 
 
-def test_figure_6_uses_a_cell_twice() -> None:
-    cells, size = board(FIGURE_6)
-    path = winning_path(cells, size=size, winner=BLACK)
-    crossing = name_to_cell("c3", 5)
-    assert len({(x, y) for cell, x, y in path if cell == crossing}) == 2
-    # Neither the bracelet nor the l-helix alone is worth anything to Black.
-    for gone in ("a3", "c4"):
-        cells[name_to_cell(gone, 5)] = 0
-        with pytest.raises(ValueError, match="Black has no closed path"):
-            winning_path(cells, size=size, winner=BLACK)
-        cells[name_to_cell(gone, 5)] = 1
-
-
 def shortest(cells: Sequence[int], size: int, winner: int) -> int | None:
     """Steps of the shortest path, looked for from every stone on a square of copies of the board."""
     best: int | None = None

@@ -1,4 +1,4 @@
-"""The 16 patterns of the Toroidal Cup: a thousand starts of each, and the published ones, beside a slow reference.
+"""The 16 patterns of the Toroidal Cup: 400 starts of each, and the published ones, beside a slow reference.
 
 `toroidal_cup_patterns_reference` draws from the same rules by other code. Starts look alike if the means of all their
 `numbers` are the same.
@@ -29,7 +29,7 @@ from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, held_by_
 from cellgames.envs.toroidal_cup.simulator import boards as packed
 
 DATA = CUP_DATA
-SEEDS = range(1000)
+SEEDS = range(400)
 
 Start = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -52,7 +52,7 @@ some_patterns = pytest.mark.parametrize("pattern", slow_except(["randys", "bigse
 
 
 @some_patterns
-def test_a_thousand_starts_look_like_those_of_the_reference(pattern: str) -> None:
+def test_hundreds_of_starts_look_like_those_of_the_reference(pattern: str) -> None:
     starts = (arrange(pattern, np.random.default_rng(seed)) for seed in SEEDS)
     assert alike(expected(pattern), numbers(boards([[*map(np.array, start)] for start in starts]))).all()
 
@@ -60,7 +60,7 @@ def test_a_thousand_starts_look_like_those_of_the_reference(pattern: str) -> Non
 @pytest.mark.skipif(not DATA.exists(), reason="the Cup's data is not here")
 @some_patterns
 def test_the_published_starts_look_like_those_of_the_reference(pattern: str) -> None:
-    """So do their single numbers: of 1,000 random draws with these, one may be the least or the largest."""
+    """So do their single numbers: of 400 random draws with these, one may be the least or the largest."""
     ours, theirs = expected(pattern), numbers(boards(published()[pattern]))
     assert alike(ours, theirs).all()
     assert ((theirs < ours.min(0) - 1e-6) | (theirs > ours.max(0) + 1e-6)).mean() < 0.01

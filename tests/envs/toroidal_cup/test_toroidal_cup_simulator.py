@@ -268,11 +268,6 @@ def test_a_constant_share_is_enough_from_generation_243_on() -> None:
     assert generations(watched(constant(5, 0, 0))) == list(range(243, 313))
 
 
-@pytest.mark.parametrize("counts", [(4, 4), (0, 0), (7, 7, 3), (8, 4, 4), (0, 0, 0)])
-def test_level_and_empty_boards_and_a_share_of_half_go_on(counts: tuple[int, ...]) -> None:
-    assert generations(watched(constant(*counts))) == []
-
-
 @pytest.mark.parametrize("first", [1, 100, 242, 243, 244, 264, 265, 300])
 def test_the_last_team_with_cells_wins_at_generation_243_at_the_earliest(first: int) -> None:
     """Its share has moved until then."""
