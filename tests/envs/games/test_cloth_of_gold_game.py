@@ -210,23 +210,6 @@ def test_a_first_unit_goes_anywhere_but_on_or_orthogonally_next_to_the_opponents
     assert open_cells(game, state) == "\n".join(drawing)  # (1, 1) to take it back
 
 
-def test_taking_back_does_not_disturb_units_placed_on_its_strength() -> None:
-    game = make(**NARROW)
-    state = playing(game, game.init(seeds(0, 1)), (0, 0), (2, 2), (4, 4), (2, 2))
-    assert game.board(state)[0].nonzero().tolist() == [[0, 0], [4, 4]]
-    assert state.left.tolist() == [2]
-    assert state.acts.tolist() == [4]
-    assert game.infos(state, A)["territory"].tolist() == [[9 + 25 - 1, 0]]
-    # Without the first one territory is that of the last.
-    state = playing(game, state, (0, 0))
-    assert open_cells(game, state) == within(range(2, 7), range(2, 7)) + "\nend"
-    # Without any the next one goes anywhere again.
-    state = playing(game, state, (4, 4))
-    assert open_cells(game, state) == within(range(8), range(12))
-    assert state.left.tolist() == [4]
-    assert not state.territory.any()
-
-
 def test_after_twice_the_units_in_actions_the_turn_only_ends() -> None:
     """Unless nothing is placed: then a unit can be."""
     nowhere = within(range(0), range(0)) + "\nend"
@@ -243,41 +226,6 @@ def test_after_twice_the_units_in_actions_the_turn_only_ends() -> None:
         assert open_cells(game, state) == nowhere
         assert state.left.tolist() == [units - 1]
         assert int(playing(game, state, "end").current_player) == B
-
-
-def test_where_nobody_can_place_turns_end_with_nothing_placed_and_the_game_goes_on() -> None:
-    """Everything is contested."""
-    game = make(height=8, width=8, radius=12, generations=6, first_verdict=4, max_rounds=6)
-    board = tall("aa......\naa....bb\n......bb")
-    state = position(game, board)
-    for round in (1, 2, 3):
-        assert int(state.round) == round
-        for player in (A, B):
-            assert int(state.current_player) == player
-            assert game.legal_actions(state)[0].nonzero().tolist() == [[game.end_turn]]
-            state = playing(game, state, "end")
-    assert game.board(state)[0].tolist() == board
-    assert state.rounds[0, 1:4].tolist() == [[4, 4, 64, 64, 64, 0]] * 3
-    assert not state.done.any()
-    state = playing(game, state, "end", "end")
-    assert state.terminated.tolist() == [True]
-    assert game.outcome(state).tolist() == [[-1, -1]]
-
-
-def test_a_side_wiped_out_comes_back_anywhere_and_may_win() -> None:
-    game = make(**NARROW | {"max_units": 6})
-    board = tall("............\n.bb.........\n.bb.........")
-    state = playing(game, position(game, board, scores=(2, -2)), (7, 11), "end", (4, 4), "end")
-    assert game.infos(state, A)["units"].tolist() == [[0, 4]]
-    assert state.scores.tolist() == [[-4, 4]]
-    near = [(1, 1), (1, 2), (2, 1), (2, 2), (0, 1), (0, 2), (1, 0), (2, 0), (3, 1), (3, 2), (1, 3), (2, 3)]
-    assert open_cells(game, state) == within(range(8), range(12), *near)
-    ship = [(5, 8), (5, 9), (6, 8), (6, 10), (7, 9), (7, 10)]
-    state = playing(game, state, *ship, "end", (4, 4), "end")
-    assert state.scores.tolist() == [[2, -2]]
-    assert not state.done.any()
-    state = playing(game, state, (3, 11), "end", (4, 4), "end")
-    assert game.outcome(state).tolist() == [[1, -1]]
 
 
 def refusal(game: ClothOfGold, state: ClothState, action: int) -> str:
@@ -389,17 +337,6 @@ def test_the_end_on_chosen_sequences_of_scores(name: str) -> None:
     assert state.truncated.tolist() == [how == "cut off"]
     assert game.outcome(state).tolist() == state.rewards.tolist() == [list(outcome)]
     assert state.round.tolist() == [len(sequence) - bool(how)]
-
-
-def test_without_an_initial_placement_the_score_before_the_first_round_is_nought() -> None:
-    game = make(height=24, width=32, generations=2, initial_placement=False, first_verdict=1)
-    start = game.init(seeds(0, 1))
-    assert start.round.tolist() == [1]
-    state = round_with(game, start, blocks((2, 1)))
-    assert not state.done.any()
-    assert state.rounds[0, 0].tolist() == [0] * 6
-    assert game.outcome(round_with(game, state, blocks((1, 0)))).tolist() == [[1, -1]]
-    assert game.outcome(round_with(game, start, blocks((2, 2)))).tolist() == [[-1, -1]]
 
 
 @pytest.mark.parametrize("family", ["no-initial-placement", "late-verdict", "extinction"])

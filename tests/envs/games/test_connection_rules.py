@@ -128,45 +128,6 @@ def test_who_may_swap_wins_small_boards(game: ConnectionGame) -> None:
         assert winner(game, game.state_to_string(state))
 
 
-def drawn(game: ConnectionGame, *rows: str, mover: str = "b") -> Any:
-    return game.string_to_state(f"{'/'.join(rows)} {mover}")
-
-
-def test_drawn_positions() -> None:
-    plain = Hex(size=4, swap=False)
-    # Black's stones touch down to the left, c1 b2 b3, and a4 is below b3; c4 is not beside it.
-    state = drawn(plain, "..x.", ".x..", ".x..", "....")
-    names = [plain.action_to_string(i) for i in plain.winning_actions(state)[0].nonzero().flatten().tolist()]
-    assert names == ["a4", "b4"]
-    assert bool(drawn(plain, "..x.", ".x..", ".x..", ".x..", mover="w").done)
-    assert not bool(drawn(plain, "..x.", ".x..", ".x..", "..x.", mover="w").done)
-    # White's way from left to right goes up.
-    assert bool(drawn(plain, "...o", "..o.", "oo..", "....").done)
-    # One corner of Y belongs to two sides.
-    triangle = Y(size=3, swap=False)
-    assert bool(drawn(triangle, "xxx", "..", ".", mover="w").done)
-    assert not bool(drawn(triangle, "xx.", "x.", ".", mover="w").done)
-    assert bool(drawn(triangle, "xx.", ".x", ".", mover="w").done)
-    assert not bool(drawn(triangle, ".x.", ".x", ".", mover="w").done)
-    # A square joins the octagons at its corners.
-    octagons = Hex(size=2, tiling="octagons", swap=False)
-    assert not bool(octagons.string_to_state("x./.x . w").done)
-    assert bool(octagons.string_to_state("x./.x x w").done)
-    assert bool(octagons.string_to_state(".o/o. o b").done)
-
-
-def test_the_swap_mirrors_the_stone_in_hex_and_keeps_its_place_in_y() -> None:
-    for game, position in ((Hex(size=3), ".../.../o.. b"), (Y(size=3), "..o/../. b")):
-        state = game.step(start(game), torch.tensor([game.string_to_action("c1")]))
-        assert game.legal_actions(state)[0, -1]
-        state = game.step(state, torch.tensor([game.string_to_action("swap")]))
-        assert game.state_to_string(state) == position
-        again = game.string_to_state(position)
-        assert int(again.turn) == 2
-        assert torch.equal(game.legal_actions(again), game.legal_actions(state))
-        assert not game.legal_actions(state)[0, -1]
-
-
 @every_board
 def test_symmetries_keep_the_game(game: ConnectionGame) -> None:
     """The same game, moved, is the same at every step: masks, winners, and what is seen."""

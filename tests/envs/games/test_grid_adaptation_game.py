@@ -139,48 +139,6 @@ def test_garnets_at_200_points_and_for_every_further_50(points: int, garnets: in
     assert infos["final_garnets"].tolist() == [[garnets, 42, 2]]
 
 
-def test_a_tie_for_the_fewest_points_is_voted_on_by_those_who_won_a_token() -> None:
-    table = last_round([9, 9, 5, 3, 3, 8, 3]).play()
-    assert table.read("terminated") is False
-    assert table.read("round") == 9
-    assert table.read("candidate") == -1
-    assert table.read("tied") == [False, False, False, True, True, False, True]
-    legal = [table.match.legal(player) for player in range(7)]
-    assert [choices[VOTE] for choices in legal] == [{3, 4, 6}] * 2 + [{7}] * 5
-    assert all([*choices[:VOTE]] == [{36}] * 4 + [{0}] * 2 for choices in legal)
-    table.play(vote={0: 4, 1: 4})
-    assert table.read("candidate") == 4
-    assert table.read("terminated") is True
-    assert table.read("round") == 9
-    assert table.read("tied") == [False, False, False, True, True, False, True]
-    assert table.match.lot == []
-
-
-@pytest.mark.parametrize(("garnets", "candidate"), [([5, 3], 4), ([3, 5], 2), ([0, 1], 2)])
-def test_a_tie_in_votes_goes_to_the_one_whose_voters_hold_most_garnets(garnets: list[int], candidate: int) -> None:
-    """Not to the one who holds most, nor to one without votes."""
-    table = last_round([9, 9, 1, 1, 1], garnets=[*garnets, 0, 80, 7]).play().play(vote={0: 4, 1: 2})
-    assert table.read("candidate") == candidate
-    assert table.match.lot == []
-
-
-def test_whoever_is_tied_for_first_and_last_votes_for_another() -> None:
-    table = last_round([4, 4, 4]).play()
-    assert table.read("tokens") == [1, 1, 1]
-    assert [table.match.legal(player)[VOTE] for player in range(3)] == [{1, 2}, {0, 2}, {0, 1}]
-    for player in range(3):
-        with pytest.raises(ValueError, match=rf"action {player} of player player_{player} in env 0, component 6: .+"):
-            table.game.step(table.state, table.actions(vote={0: 1, 1: 2, 2: 0} | {player: player}))
-    table.play(vote={0: 1, 1: 2, 2: 1})
-    assert table.game.outcome(table.state).tolist() == [[WIN, LOSS, WIN]]
-    assert table.read("rewards") == [0, 0, 0]
-    # Of two, each votes for the other; garnets decide, or chance.
-    for garnets, lot in (([3, 2], []), ([2, 2], [0, 1])):
-        table = last_round([4, 4], garnets=garnets).play().play(vote={0: 1, 1: 0})
-        assert table.match.lot == lot
-        assert lot or table.read("candidate") == 1
-
-
 def test_votes_of_none_count_for_nobody() -> None:
     """As PettingZoo's environment plays for an illegal vote; whoever checks refuses them."""
     table = last_round([9, 9, 1, 1, 1]).play()

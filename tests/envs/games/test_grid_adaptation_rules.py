@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from grid_adaptation_reference import BUY, NO_TILE, RESERVE, TILES, drawn, empty, generation, majority, matching
+from grid_adaptation_reference import NO_TILE, RESERVE, TILES, drawn, empty, generation, majority, matching
 from grid_adaptation_table import Table, make, packed
 
 from cellgames.envs.core import seeds
@@ -50,27 +50,6 @@ def test_every_neighbourhood_is_born_stays_or_vanishes_by_its_number_of_tiles() 
             expected = centre if tiles in (2, 3) else NO_TILE
         assert after[env_id][2][2] == expected
         assert after[env_id] == generation(board)
-
-
-def test_whoever_names_a_space_with_different_slots_is_met_there() -> None:
-    """The third tile of one player and the reserve tile of another."""
-    table = Table(make(**SMALL), ".......\n.44....\n" + ".......\n" * 5, sequence=SEQUENCES)
-    table.play({0: [(5, 5), (5, 1), (2, 1)], 1: (0, 6), 2: (6, 6)}, reserve={1: (2, 1)})
-    assert table.board == empty(7)
-
-
-def test_a_player_who_names_one_space_with_all_slots_gets_one_tile() -> None:
-    table = Table(make(**SMALL), ".......\n.44....\n" + ".......\n" * 5, sequence=SEQUENCES)
-    table.play({0: [(2, 1)] * 3}, reserve={0: (2, 1)})
-    assert table.board == drawn(".......\n.44....\n.64....\n" + ".......\n" * 4)
-    assert table.read("reserves") == [2, 3, 3]
-
-
-def test_a_reserve_tile_on_a_contested_space_is_spent() -> None:
-    table = Table(make(**SMALL), ".......\n.44....\n" + ".......\n" * 5, sequence=SEQUENCES, **LATER)
-    table.play({0: (4, 4), 1: (4, 4), 2: (0, 6)}, reserve={0: (2, 1), 2: (2, 1)})
-    assert table.board == empty(7)
-    assert table.read("reserves") == [2, 3, 2]
 
 
 def test_a_space_with_a_tile_cannot_be_named() -> None:
@@ -122,36 +101,6 @@ def test_a_flip_comes_before_everything_else() -> None:
     assert table.read("scores") == [3 * 2 + 3, 3 * 2 + 1, 3 * 1 + 2]
     assert table.read("public")[0b010] == 9
     assert table.read("rewards") == [9 - 6, 7 - 7, 5 - 8]
-
-
-def test_extra_tiles_cost_2_then_4_then_8_by_player() -> None:
-    table = Table(make(**SMALL, starting_garnets=14))
-    for paid, bought in ((2, 1), (6, 2), (14, 3)):
-        table.play(buy=[1])
-        assert table.read("garnets") == [14, 14 - paid, 14]
-        assert table.read("reserves") == [3, 3 + bought, 3]
-        assert table.read("bought") == [0, bought, 0]
-    assert table.match.legal(1)[BUY] == {0}
-    table.play(buy=[0, 2])
-    assert table.read("garnets") == [12, 0, 12]
-
-
-@pytest.mark.parametrize(
-    ("garnets", "bought", "can"), [(1, 0, 0), (2, 0, 1), (3, 1, 0), (4, 1, 1), (7, 2, 0), (8, 2, 1)]
-)
-def test_buying_is_legal_when_the_price_can_be_paid(garnets: int, bought: int, can: bool) -> None:
-    table = Table(make(**SMALL), garnets=[0, garnets, 0], bought=[0, bought, 0], reserves=[0] * 3, **LATER)
-    legal = table.match.legal(1)
-    assert legal[BUY] == ({0, 1} if can else {0})
-    assert legal[RESERVE] == (set(range(50)) if can else {49})
-
-
-def test_buying_and_naming_with_none_held_is_one_purchase() -> None:
-    board = ".......\n.44....\n" + ".......\n" * 5
-    table = Table(make(**SMALL, reserves=0, starting_garnets=20), board, sequence=SEQUENCES, **LATER)
-    table.play({0: (5, 5)}, reserve={0: (2, 1)}, buy=[0])
-    assert table.board[2][1] == 0b110
-    assert (table.read("garnets"), table.read("reserves"), table.read("bought")) == ([18, 20, 20], [0] * 3, [1, 0, 0])
 
 
 def test_every_tile_earns_a_point_for_each_digit_that_matches() -> None:

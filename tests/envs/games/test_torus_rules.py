@@ -102,43 +102,6 @@ def test_a_cycle_of_another_kind_does_not(mover: str, move: str, drawing: str) -
     assert play(drawing, mover, move)[1].tolist() == [[0, 0]]
 
 
-def test_figure_6_an_l_helix_and_a_bracelet_contain_a_ring() -> None:
-    """Neither cycle wins for Black; the second that is not parallel to the first completes every class."""
-    helix = """
-        . . B
-         . B .
-        . B .
-         B . .
-        B . .
-         . . B
-    """
-    game = Torus(3)
-    state = game.string_to_state(ref.position_from_text(helix, "b"))
-    assert not state.done.any()
-    assert int(state.losing) != 0
-    after = game.step(state, torch.tensor([name_to_cell("b1", 3)]))
-    assert not after.done.any()
-    after = after.replace(current_player=torch.zeros_like(after.current_player))
-    after = game.step(after, torch.tensor([name_to_cell("a1", 3)]))  # closes the bracelet a1-b1-c1
-    assert after.scores.tolist() == [[1, 0]]
-
-
-def test_two_parallel_losing_cycles_win_nothing() -> None:
-    game = Torus(3)
-    state = game.string_to_state("xxx/.../xx. .../.../... b")
-    after = game.step(state, torch.tensor([name_to_cell("c3", 3)]))
-    assert not after.done.any()
-    assert int(after.losing) == int(state.losing) != 0
-
-
-def test_at_size_two_a_cell_meets_another_across_two_edges() -> None:
-    game = Torus(2)
-    after = game.step(game.string_to_state("x./.. ../.. b"), torch.tensor([name_to_cell("a2", 2)]))
-    assert after.scores.tolist() == [[1, 0]]  # a1-a2 inside the board and a2-a1 over the seam
-    after = game.step(game.string_to_state("x./.. ../.. b"), torch.tensor([name_to_cell("b1", 2)]))
-    assert after.scores.tolist() == [[0, 0]]
-
-
 def test_the_winner_gets_one_and_the_loser_minus_one_at_the_end_only() -> None:
     game = Torus(2)
     state = game.init(seeds(0, 1))

@@ -99,27 +99,6 @@ def test_masks_and_boards_are_those_of_a_slow_reference(game: ToroidalCup) -> No
         assert np.array_equal(state.start[env_id].numpy(), board)
 
 
-def test_a_shape_lies_with_its_centre_on_the_position_and_wraps_from_top_to_bottom() -> None:
-    game = ToroidalCup(rows=8, cols=16, pattern="randys", shapes=2)
-    actions = [[game.string_to_action("r2c2/0"), game.string_to_action("r6c6/7")]]
-    state = game.step(game.init(seeds(0, 1)), torch.tensor(actions))
-    assert drawn(game, state) == [
-        "................",
-        "..11............",
-        ".11.............",
-        "..1.............",
-        "................",
-        "..............2.",
-        ".............222",
-        ".............2..",
-    ]
-    game = ToroidalCup(rows=24, cols=48, stride=3, pattern="donutcore", shapes=2)
-    action = game.string_to_action("r1c4/1")  # turned clockwise by 90 degrees: 6 rows of 4
-    state = game.step(game.init(seeds(0, 1)), torch.tensor([[action, action]]))
-    lines = [line[:8] for line in drawn(game, state)]
-    assert lines[22:] + lines[:4] == ["....1...", "...1.1..", "........", "..1..1..", "..11....", "..1....."]
-
-
 def drawn(game: ToroidalCup, state: CupState) -> list[str]:
     return ["".join(".12345678"[cell] for cell in row) for row in game.board(state)[0].tolist()]
 
@@ -318,28 +297,6 @@ def test_without_a_single_leader_all_draw() -> None:
     ahead = game.string_to_state("randys 1 $2.2A12.2B11.2C$2.2A12.2B10.C2.C$29.2C! -/-/-")
     assert ahead.scores.tolist() == [[4, 4, 6]]
     assert game.outcome(ahead).tolist() == [[LOSS, LOSS, WIN]]
-
-
-def roll_rows(game: ToroidalCup, actions: Tensor, by: int) -> Tensor:
-    """The same placements `by` lattice rows lower."""
-    lattice = game.lattice
-    row = lattice.across * 8
-    return (actions // row + by) % lattice.down * row + actions % row
-
-
-@pytest.mark.parametrize("teams", [2, 3])
-def test_rolling_the_rows_by_an_even_stride_commutes_with_play(teams: int) -> None:
-    game = ToroidalCup(24, 48, teams, "donutmethuselahs", shapes=3, max_generations=300)
-    state, random = game.init(seeds(5, 8)), generator(5)
-    lower = state
-    while not state.done.all():
-        mask, rolled = game.legal_actions(state), game.legal_actions(lower)
-        assert torch.equal(mask.unflatten(2, (6, -1)).roll(2, 2).flatten(2), rolled)
-        actions = random_actions(game, state, random)
-        state, lower = game.step(state, actions), game.step(lower, roll_rows(game, actions, 2))
-        assert torch.equal(state.board.roll(8, 1), lower.board)
-    assert torch.equal(state.scores, lower.scores)
-    assert torch.equal(state.generations, lower.generations)
 
 
 def test_actions_are_written_by_centre_and_orientation() -> None:

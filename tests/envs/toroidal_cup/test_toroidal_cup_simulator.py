@@ -16,7 +16,6 @@ from life_reference import (
     Game,
     board_of,
     boards_tensor,
-    drawn,
     ends,
     history,
     live_cells,
@@ -165,13 +164,6 @@ def test_half_the_cells_are_no_victory_until_the_game_is_cut_off() -> None:
     assert result.generations.tolist() == [500, 243]
     assert result.truncated.tolist() == [True, False]
     assert result.winner.tolist() == [1, 1]
-
-
-@pytest.mark.parametrize(("survivors", "expected"), [("recolour", "bb"), ("keep", "ab")])
-def test_survivors_take_the_majoritys_colour_or_keep_their_own(survivors: Survivors, expected: str) -> None:
-    start = drawn(".....\n.ab..\n.bb..\n.....\n.....", "ab")
-    result = run(boards_tensor([start], 6, 7), 2, max_generations=2, survivors=survivors)
-    assert live_cells(result.board[0]) == drawn(f".....\n.{expected}..\n.bb..\n.....\n.....", "ab")
 
 
 def test_starts_are_lists_of_cells_of_any_kind_and_order() -> None:
