@@ -36,7 +36,7 @@ def views(game: Game, state: Any, player: int) -> tuple[Tensor, Tensor]:
 
 
 @every_game
-def test_every_game_has_a_network_whose_actions_are_legal(game: Game) -> None:
+def test_every_game_has_a_network_whose_actions_are_legal_and_whose_rows_are_apart(game: Game) -> None:
     state = midway(game)
     made = network(game)
     for player in range(game.info.num_players):
@@ -51,12 +51,6 @@ def test_every_game_has_a_network_whose_actions_are_legal(game: Game) -> None:
             assert torch.isfinite(log_prob).all()
             assert (entropy >= -1e-5).all()
         assert value.shape == (len(state),)
-
-
-@every_game
-def test_rows_do_not_depend_on_the_rows_beside_them(game: Game) -> None:
-    state = midway(game, 4)
-    made = network(game)
     observation, mask = views(game, state, 0)
     together, alone = made.policy_and_value(observation, mask), made.policy_and_value(observation[2:3], mask[2:3])
     assert torch.allclose(together.value[2:3], alone.value, atol=1e-4)

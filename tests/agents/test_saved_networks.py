@@ -11,6 +11,7 @@ import safetensors.torch
 import torch
 from every_game import GAMES, generator, midway
 from refusals import refused
+from slow import slow_except
 from torch import Tensor
 from training_runs import SMALL, network_for
 
@@ -25,14 +26,11 @@ from cellgames.training.selfplay.learner import start_weights
 
 TORUS = cellgames.make("torus-v0", size=3)
 SUITE = {id: game for id, game in GAMES.items() if id in cellgames.games()}
-every_network = pytest.mark.parametrize(
-    ("game", "kind"),
-    [
-        pytest.param(game, kind, id=f"{id}-{kind}")
-        for id, game in SUITE.items()
-        for kind in {FlatNetwork.kind: None, **plugin_of(game).networks}
-    ],
-)
+NETWORKS = {
+    f"{id}-{kind}": (game, kind)
+    for id, game in SUITE.items()
+    for kind in {FlatNetwork.kind: None, **plugin_of(game).networks}
+}
 
 
 def judged(network: Network, game: Game) -> tuple[Tensor, ...]:
@@ -50,8 +48,10 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@every_network
-def test_what_is_saved_comes_back(game: Game, kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("game", "kind"), slow_except([name for name in NETWORKS if "-small-" in name], NETWORKS.values(), NETWORKS)
+)
+def test_what_is_saved_comes_back_and_plays_its_game_by_its_path(game: Game, kind: str, tmp_path: Path) -> None:
     network = network_for(game, kind=kind)
     path = tmp_path / "w.safetensors"
     save_network(path, network, sample=True, made={"seed": 3})
@@ -66,12 +66,6 @@ def test_what_is_saved_comes_back(game: Game, kind: str, tmp_path: Path) -> None
     for one, other in zip(judged(back, game), judged(network, game), strict=True):
         assert torch.equal(one, other)
     assert [child.name for child in tmp_path.iterdir()] == ["w.safetensors"]
-
-
-@every_network
-def test_a_file_plays_its_game_by_its_path(game: Game, kind: str, tmp_path: Path) -> None:
-    path = tmp_path / "w.safetensors"
-    save_network(path, network_for(game, kind=kind), sample=True)
     agent = load(str(path), game)
     assert agent.name == acting(agent, game).name == str(path)
     seats = torch.tensor([[0] * game.info.num_players, [1, *[0] * (game.info.num_players - 1)]])

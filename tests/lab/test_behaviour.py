@@ -47,9 +47,6 @@ def behaviour(game: Game, agents: dict[str, Any], records: Any, **asking: Any) -
     return compare(game, agents, draw_positions(game, records, asking.pop("positions", 40), 0), **asking)
 
 
-# ---------------------------------------------------------------- positions
-
-
 def test_positions_are_those_of_the_games_and_none_comes_twice() -> None:
     found = draw_positions(TORUS, GAMES, 60, 3)
     pairs = list(zip(found.records, found.plies, strict=True))
@@ -77,9 +74,6 @@ def test_a_record_that_does_not_reproduce_is_named() -> None:
         draw_positions(TORUS, [dataclasses.replace(GAMES[0], opening=len(GAMES[0].moves))], 5, 0)
 
 
-# ---------------------------------------------------------------- answers
-
-
 @pytest.mark.parametrize(("game", "kind"), [(TORUS, "policy"), (CUP, "policy"), (CUP, "placements")])
 @pytest.mark.parametrize("sample", [True, False])
 def test_networks_tell_the_chances_by_which_they_play(game: Game, kind: str, sample: bool) -> None:
@@ -97,9 +91,6 @@ def test_networks_tell_the_chances_by_which_they_play(game: Game, kind: str, sam
     actions = agent.act(seen[rows], mask[rows], rows, torch.Generator().manual_seed(0))
     drawn = torch.nn.functional.one_hot(actions, mask.shape[1]).view(len(mask), count, -1).double().mean(1)
     assert (drawn - answers.shares[0]).abs().max() < (0.05 if sample else 1e-6)
-
-
-# ---------------------------------------------------------------- distances
 
 
 def test_an_agent_has_no_distance_to_itself_and_others_have() -> None:
@@ -167,9 +158,6 @@ def test_an_action_of_several_components_counts_slots_of_one_kind_together() -> 
     assert (answers.weights[first, 1] == 0).all()
     assert (answers.weights[:, 0] == 1).any()
     assert (answers.weights[state.round <= GRID.parameters["rounds"], 3] == 0).all()
-
-
-# ---------------------------------------------------------------- the map
 
 
 def test_places_in_the_plane_keep_distances_that_fit_in_it() -> None:

@@ -251,9 +251,6 @@ def shapes(found: Census) -> list[Counter[object]]:
     return each
 
 
-# ---------------------------------------------------------------- codes and names
-
-
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_drawings_have_their_names(name: str) -> None:
     assert Counter(piece.kind.name for piece in recognise(frozenset(drawn(DRAWINGS[name])))) == {name: 1}
@@ -275,9 +272,6 @@ def test_a_code_does_not_depend_on_phase_orientation_or_place() -> None:
                 moved = frozenset((row - 7, col + 11) for row, col in turned)
                 assert [piece.kind.name for piece in recognise(moved)] == [name]
             cells = next_set(cells)
-
-
-# ---------------------------------------------------------------- what is one object
 
 
 @pytest.mark.parametrize(
@@ -327,9 +321,6 @@ def test_every_phase_of_every_drawing_across_the_seams_of_a_torus() -> None:
         life.advance()
 
 
-# ---------------------------------------------------------------- boards with edges, wound, full
-
-
 def test_what_winds_round_a_torus_is_bound_to_it() -> None:
     line = np.zeros((9, 12), dtype=bool)
     line[4] = True  # makes two more lines, and is never the same again
@@ -346,9 +337,6 @@ def test_a_finite_board_has_edges() -> None:
     halves = put("OO/OO", 19, 3)  # the seam of a torus
     assert names(halves) == {"block": 1}
     assert names(halves, wrap=False) == {"active": 2}
-
-
-# ---------------------------------------------------------------- the result
 
 
 def test_places_boxes_and_tables() -> None:
@@ -386,9 +374,6 @@ def test_owners_have_what_is_mostly_theirs() -> None:
         found.table(owners=("a",))
 
 
-# ---------------------------------------------------------------- against the slow census
-
-
 def settled(boards: Board) -> list[bool]:
     """Whether a board comes back to itself within what periods of 1 to 6, 8, 15 and gliders' rounds allow."""
     life = Life(64, 64, len(boards))
@@ -417,9 +402,6 @@ def test_it_finds_in_ash_what_the_slow_census_finds() -> None:
 
 def test_it_finds_in_young_soups_what_lasts_for_the_slow_census() -> None:
     assert check(ash(2, seed=12, generations=1200)) > 10
-
-
-# ---------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(

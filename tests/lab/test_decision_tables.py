@@ -122,9 +122,6 @@ def test_a_table_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.
     assert len(batch["turn"]) == len(records(runs, "torus")[1].moves)
 
 
-# ---------------------------------------------------------------- policies of searches
-
-
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An evaluation with policies, and the same one without."""
@@ -164,9 +161,6 @@ def test_policies_that_are_none_are_refused(policies: str, searched: Path) -> No
     line = record.to_json()[:-1] + f',"policies":{policies}}}'
     with refused("policies"):
         Record.from_json(line)
-
-
-# ---------------------------------------------------------------- Minari
 
 
 @pytest.mark.parametrize("name", ["kept", *GAMES])

@@ -46,9 +46,6 @@ def test_workers_change_no_byte(whole: Path, tmp_path: Path, monkeypatch: pytest
     assert different_files(whole, tmp_path) == []
 
 
-# ---------------------------------------------------------------- designs
-
-
 def played_in_the_game(space: CupSpace, design: Ints, other: Ints, seed: int) -> list[list[float]]:
     """Scores of both orders of two designs in the environment's own steps."""
     game, found = space.game, []
@@ -104,9 +101,6 @@ def test_published_starts_are_opponents() -> None:
     assert not len(read_starts(CUP_DATA, spaces["donutmethuselahs-4"]))
 
 
-# ---------------------------------------------------------------- runs
-
-
 def test_evolution_beats_random_designs() -> None:
     from cellgames.lab.evolution.family import FamilyRun
 
@@ -119,9 +113,6 @@ def test_evolution_beats_random_designs() -> None:
     fresh = space.draw(space.pool("random", 200, 77), 200, np.random.default_rng(8))
     generator = np.random.default_rng(9)
     assert space.play(best, fresh).points.mean() > space.play(space.random(40, generator), fresh).points.mean() + 0.1
-
-
-# ---------------------------------------------------------------- mistakes
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,6 @@ def test_the_command_writes_a_champion_that_plays(tmp_path: Path, capsys: pytest
     assert "the package has no champion for cloth-of-gold-v0" in capsys.readouterr().err
 
 
-# ---------------------------------------------------------------- the champion
-
-
 def test_the_champion_opens_by_its_design_and_goes_on_as_greedy(path: Path) -> None:
     game = ClothOfGold(height=24, width=24, generations=12, max_rounds=2)
     agent = ClothChampion(path)

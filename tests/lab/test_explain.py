@@ -55,9 +55,6 @@ def records() -> dict[str, Record]:
     return {game.id: played(game, ["random"], 1)[0] for game in (CUP, CLOTH, GRID, TORUS)}
 
 
-# ---------------------------------------------------------------- planted games
-
-
 def test_a_glider_that_kills_the_decisive_block_is_worth_the_game() -> None:
     """Team 1 has a block, team 2 a blinker and a glider that runs into the block so that both vanish."""
     for col in range(20, 27):
@@ -95,9 +92,6 @@ def test_objects_are_taken_from_the_board_at_their_moment(records: dict[str, Rec
     cells = sorted(cell for effect in found.effects for cell in effect.cells)
     assert cells == board.nonzero().squeeze(1).tolist(), "every live cell belongs to one object"
     assert found.scores == tuple(records[CUP.id].result.scores)
-
-
-# ---------------------------------------------------------------- against plain replays
 
 
 def test_each_placement_of_the_cup_is_what_a_plain_replay_says(records: dict[str, Record]) -> None:
@@ -237,9 +231,6 @@ def test_forfeits_and_games_without_interventions_are_refused(
     toy = registered_toy(monkeypatch)
     with pytest.raises(ValueError, match="with interventions"):
         explain(played(toy, ["random"], 1)[0])
-
-
-# ---------------------------------------------------------------- the command
 
 
 @pytest.fixture

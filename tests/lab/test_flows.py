@@ -54,9 +54,6 @@ def games() -> tuple[Game, tuple[Record, ...]]:
     return game_of(records[0]), records
 
 
-# ---------------------------------------------------------------- a game counted by hand
-
-
 def test_a_small_match_is_read_as_counted_by_hand() -> None:
     game, record = by_hand()
     found = flows.read(game, [record])
@@ -97,9 +94,6 @@ def test_points_by_distance_and_flows_of_the_small_match() -> None:
     assert matrix[:, 0b101].tolist() == [1, 0, 0, 0, 0, 6, 1, 0]  # of tiles 000, 101, 110 in a round
     assert matrix[:, 0b010].tolist() == [2, 0, 3, 0, 0, 0, 2, 0]  # held for one round
     assert np.isnan(matrix[:, 0b111]).all()
-
-
-# ---------------------------------------------------------------- many games
 
 
 def test_contested_spaces_are_those_that_several_name() -> None:

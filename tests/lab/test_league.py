@@ -63,9 +63,6 @@ def table(scores: dict[tuple[str, str], float]) -> Payoffs:
     return payoffs_of(results)
 
 
-# ---------------------------------------------------------------- plans
-
-
 def test_a_round_of_a_league_has_three_kinds_of_members() -> None:
     (first,), (exploiter, league_exploiter) = league_round(1, ["random"], None, warm_start=True)
     assert first.mix == {"self": 1.0}
@@ -86,9 +83,6 @@ def test_a_round_of_a_league_has_three_kinds_of_members() -> None:
     assert list(league_exploiter.mix.values()) == pytest.approx([0.2] * 5, abs=1e-4)  # main-002 counts as an equal
     anew = league_round(2, members, table(scores), warm_start=False)[1]
     assert {planned.after for planned in anew} == {""}
-
-
-# ---------------------------------------------------------------- runs
 
 
 def test_files_of_a_round_are_mended_or_refused_by_name(finished: Path, tmp_path: Path) -> None:
@@ -149,9 +143,6 @@ def test_the_command_prints_the_mixture(tmp_path: Path, capsys: pytest.CaptureFi
     shown = capsys.readouterr().out
     assert "The meta-strategy (nash)" in shown
     assert f"league:{tmp_path}" in shown
-
-
-# ---------------------------------------------------------------- the mixture as an agent
 
 
 def test_the_mixture_plays_and_has_an_identity(finished: Path, tmp_path: Path) -> None:

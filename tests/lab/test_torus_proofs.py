@@ -22,9 +22,6 @@ OCTAGON = PROOFS / "torus-n4-octagon.proof"
 SQUARE = PROOFS / "torus-n4-square.proof"
 
 
-# ---------------------------------------------------------------- shipped proofs
-
-
 def test_shipped_proofs_of_size_four_hold(capsys: pytest.CaptureFixture[str]) -> None:
     """Black wins by opening on an octagon; if it opens on a square, White does."""
     for path, winner, position in (
@@ -62,9 +59,6 @@ def test_its_geometry_and_its_winning_paths_are_those_of_the_reference() -> None
                 stones = [cell for cell, stone in enumerate(board) if stone == owner]
                 expected = ref.wins(owner - 1, [ref.cell_of(cell, size) for cell in stones], size)
                 assert any(checker.wins(board, cell) for cell in stones) == expected
-
-
-# ---------------------------------------------------------------- damage
 
 
 def test_damaged_proofs_are_refused() -> None:
@@ -121,9 +115,6 @@ def test_files_that_are_no_proofs_are_refused(tmp_path: Path, capsys: pytest.Cap
         error = capsys.readouterr().err
         assert error.startswith("cellgames: ")
         assert error.count("\n") == 1
-
-
-# ---------------------------------------------------------------- the command
 
 
 @pytest.mark.slow

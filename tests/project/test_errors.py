@@ -110,6 +110,7 @@ HOSTILE: dict[str, Any] = {
     "nest": {"a" * 1_000: {"b": [["c" * 10_000] * 100] * 100}},
     "loud": Loud(),
     "broken": Broken(),
+    "huge": Huge(),
     "nothing": float("nan"),
 }
 
@@ -132,10 +133,6 @@ def test_ordinary_values_are_shown_as_python_writes_them() -> None:
     assert clipped("one\n  two\tthree") == "one two three"
     assert listed(["a", "b"]) == "a, b"
     assert listed([str(number) for number in range(30)], 2) == "0, 1, ..."
-
-
-def test_a_large_value_is_not_read_to_its_end() -> None:
-    assert len(shown(Huge())) <= 80
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, READY, expect, page, start
+from browser import DESKTOP, FORM, READY, choose, expect, page, start
 from web_records import SMALLEST
 
 pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
@@ -19,16 +19,6 @@ pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]
 _START = """async (wishes) => {
   const made = await Promise.all(wishes.map((wish) => Cellgames.app.api("/api/play", wish)));
   return made.map(({ view }) => view.id);
-}"""
-_ACT = """(own) => {
-  const { game } = Cellgames.app, { nvec } = game.about;
-  let first = 0;
-  game.act(nvec.map((count) => {
-    const legal = game.controls.legal.slice(first, first + count);
-    const found = [...legal.keys()].filter((choice) => legal[choice]);
-    first += count;
-    return found[(own * 7) % found.length];
-  }));
 }"""
 
 
@@ -59,13 +49,13 @@ def server(port: int, base: Path) -> Any:
         process.wait()
 
 
-def turn(p: Any, number: int) -> bool:
-    """Play some legal action; return True if the game is over."""
+def turn(p: Any) -> bool:
+    """Play the first legal action; return True if the game is over."""
     p.wait_for_selector(READY)
     if p.locator(".game[data-state=done]").count():
         return True
     seen = p.evaluate("() => Cellgames.app.game.view.turn")
-    p.evaluate(_ACT, number)
+    choose(p)
     p.wait_for_function("(turn) => Cellgames.app.game.view.turn > turn && !Cellgames.app.game.busy", arg=seen)
     return False
 
@@ -86,7 +76,7 @@ def test_games_survive_a_kill_of_the_server_and_go_on_to_their_end(chromium: Any
             for id in ids:
                 p.goto(f"{site}/#/game/{id}")
                 p.wait_for_function("(id) => (Cellgames.app.game || {view: {}}).view.id === id", arg=id)
-                assert not turn(p, 1)
+                assert not turn(p)
                 p.wait_for_selector(READY)
                 begun[id] = p.evaluate("() => Cellgames.app.game.moves")
         with server(port, tmp_path):
@@ -97,8 +87,8 @@ def test_games_survive_a_kill_of_the_server_and_go_on_to_their_end(chromium: Any
                 p.wait_for_selector(READY)
                 moves = p.evaluate("() => Cellgames.app.game.moves")
                 assert moves[: len(begun[id])] == begun[id]
-                assert not any(turn(p, 2) for _ in range(1)), "the game was not over"
-                assert any(turn(p, number) for number in range(100))
+                assert not turn(p), "the game was not over"
+                assert any(turn(p) for _ in range(100))
                 expect(p.locator(".end")).to_contain_text("The game is over")
             p.goto(f"{site}/#/games")
             expect(p.locator("table.games tbody tr")).to_have_count(len(GAMES))
@@ -112,7 +102,7 @@ def test_history_leads_to_a_game_and_the_landing_page_goes_on_with_it(chromium: 
         p.evaluate("() => { location.hash = '#/play/torus-small-v0'; }")
         p.wait_for_selector(FORM)
         p.click("button[type=submit]")
-        turn(p, 1)
+        turn(p)
         game = p.url
         p.go_back()
         p.wait_for_selector(FORM)
@@ -160,8 +150,8 @@ def test_a_second_tab_says_that_the_game_has_gone_on(chromium: Any, site: str) -
         other = p.context.new_page()
         other.goto(p.url)
         other.wait_for_selector(READY)
-        turn(p, 1)
+        turn(p)
         p.wait_for_selector(READY)
-        other.evaluate(_ACT, 3)
+        choose(other)
         expect(other.locator(".notice")).to_contain_text("This game has gone on in another tab.")
         assert other.evaluate("() => Cellgames.app.game.view.turn") == 2
