@@ -40,11 +40,6 @@ def drawn(text: str) -> Board:
     return [[MARKS.index(mark) for mark in line.strip()] for line in text.split("\n") if line.strip()]
 
 
-def text_of(board: Board) -> str:
-    """The rows of a board, the inverse of `drawn`."""
-    return "\n".join("".join(MARKS[cell] for cell in row) for row in board)
-
-
 def cells_of(board: Board, state: int) -> list[Cell]:
     """The cells of one state."""
     return [(r, c) for r, row in enumerate(board) for c, cell in enumerate(row) if cell == state]

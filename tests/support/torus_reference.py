@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from itertools import combinations
 from math import gcd
@@ -224,13 +224,6 @@ def min_stones_to_win(board: Board, player: int, size: int) -> int | None:
         if any(wins(player, [*own, *more], size) for more in combinations(free, count)):
             return count
     return len(free)
-
-
-def full_boards(size: int, step: int = 1) -> Iterator[list[int]]:
-    """Every `step`-th of the 2**(2*n*n) full boards: all 256 at n = 2, and at n = 3 some of the 262,144."""
-    cells = 2 * size * size
-    for number in range(0, 2**cells, step):
-        yield [1 + (number >> i) % 2 for i in range(cells)]
 
 
 def random_full_board(size: int, rng: random.Random, black_share: float = 0.5) -> list[int]:

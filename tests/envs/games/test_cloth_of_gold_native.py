@@ -8,8 +8,7 @@ from native_code import native_library
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.cloth_of_gold import ClothOfGold, simulation
-from cellgames.envs.core import seeds
+from cellgames.envs.cloth_of_gold import simulation
 from cellgames.envs.native import without_native
 
 BOARDS = ((3, 3), (3, 64), (12, 63), (17, 65), (6, 105), (4, 1600))
@@ -48,16 +47,3 @@ def test_worlds_that_repeat_are_those_played_to_the_end(rows: int, cols: int, co
     planes = worlds(grid, count, True)
     expected = simulation.advance(grid, planes, generations)
     assert torch.equal(simulation.simulate(grid, planes, generations), expected)
-
-
-def test_whole_turns_of_many_small_games_are_the_same() -> None:
-    native_library()
-    game = ClothOfGold(height=8, width=8, generations=3, radius=3, max_units=3)
-    state, chance = game.init(seeds(1, 4097)), torch.Generator().manual_seed(1)
-    for _ in range(5):
-        cells = torch.multinomial(game.legal_actions(state)[:, :-1].float() + 1e-9, 3, generator=chance)
-        cells[:, 2] = -1
-        after = game.play_turn(state, cells)
-        with without_native():
-            assert after.equal(game.play_turn(state, cells))
-        state = after
