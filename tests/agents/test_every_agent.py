@@ -43,17 +43,15 @@ GAMES: dict[str, Game] = {
         "toroidal-cup-v0", rows=12, cols=50, teams=3, pattern="randys", shapes=2, survivors="keep", max_generations=20
     ),
 }
-SPECS = ("random", "greedy", "rollout:2", "mcts:4")
-every_pair = pytest.mark.parametrize(
-    ("spec", "game"),
-    slow_except(
-        [f"greedy-{name}" for name in GAMES]
-        + [f"{spec}-{name}" for spec in ("random", "rollout:2") for name in ("torus", "y", "cloth", "grid", "cup")]
-        + [f"mcts:4-{name}" for name in ("torus", "hex", "grid, bare", "cup, three")],
-        [(spec, game) for spec in SPECS for game in GAMES.values()],
-        [f"{spec}-{name}" for spec in SPECS for name in GAMES],
-    ),
-)
+BASES = ("torus", "y", "cloth", "grid", "cup")
+PAIRS = {f"{spec}-{name}": (spec, game) for spec in ("greedy", "rollout:2", "mcts:4") for name, game in GAMES.items()}
+PAIRS |= {f"random-{name}": ("random", GAMES[name]) for name in BASES}
+QUICK = [
+    *(f"greedy-{name}" for name in GAMES),
+    *(f"{spec}-{name}" for spec in ("random", "rollout:2") for name in BASES),
+]
+QUICK += [f"mcts:4-{name}" for name in ("torus", "hex", "grid, bare", "cup, three")]
+every_pair = pytest.mark.parametrize(("spec", "game"), slow_except(QUICK, PAIRS.values(), PAIRS))
 
 
 def ask(agent: AnyAgent, game: Game, state: Any, seat: int) -> torch.Tensor:

@@ -207,7 +207,7 @@ def test_regret_matching_finds_the_exact_values_of_goofspiel_and_guarantees_them
     state, positions = after_first_bids()
     exact = torch.tensor([exact_value(*position) for position in positions])
     assert int(((exact > -0.99) & (exact < -0.01)).sum()) >= 3, "some are neither lost nor fair"
-    found = RegretMatching(GOOFSPIEL, 400).run(state, generator())
+    found = RegretMatching(GOOFSPIEL, 250).run(state, generator())
     policy = found.dense(found.policy, 5)
     short, uniform = [], []
     for row, (own, other, lead) in enumerate(positions):
@@ -231,11 +231,11 @@ def test_a_dominant_bid_is_found() -> None:
     hands = torch.zeros_like(state.hands)
     hands[0, 0, [1, 3]], hands[0, 1, [0, 2]] = True, True
     state = state.replace(hands=hands, turn=torch.full_like(state.turn, 3), scores=torch.tensor([[5.0, 5.0]]))
-    found = RegretMatching(GOOFSPIEL, 300).run(state, generator())
+    found = RegretMatching(GOOFSPIEL, 150).run(state, generator())
     own = found.dense(found.policy, 5)[0, 0]
     assert float(own[3]) > 0.9, "the highest card takes the larger prize for certain"
     assert float(found.value[0, 0]) > 0.8
-    assert int(found.visits[0].sum()) == 2 * 300
+    assert int(found.visits[0].sum()) == 2 * 150
     assert found.dense(found.visits, 5)[0, 0].nonzero().flatten().tolist() == [1, 3]
 
 

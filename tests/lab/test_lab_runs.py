@@ -7,43 +7,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab_run_kinds import CASES, without_pictures
 from paths import ROOT
-from run_suite import Case, RunSuite, started
-from slow import slow_except
+from run_suite import RunSuite
 
 from cellgames.runs.run_folder import different_files
 
 pytest.importorskip("ribs")
 
-POINTS = {"quick": 2, "all": 20}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _no_pictures() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        without_pictures(patch)
-        yield
-
-
-@pytest.fixture(scope="module", params=slow_except(["quick"], POINTS))
-def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the runs of all cases: whole, killed at some writes or at many, by two processes."""
-    return started("lab_run_kinds", tmp_path_factory.mktemp("runs"), POINTS[request.param])
-
 
 class TestLabRuns(RunSuite):
-    @pytest.fixture(params=CASES)
-    def name(self, request: pytest.FixtureRequest) -> str:
-        return str(request.param)
-
-    @pytest.fixture
-    def case(self, name: str) -> Case:
-        return CASES[name]
+    KINDS = "lab_run_kinds"
 
 
 LEAGUE = [

@@ -1,14 +1,15 @@
-"""What holds for runs of every kind: tests that a module gives its `CASES` (`class TestRuns(RunSuite)`)."""
+"""What holds for runs of every kind: tests of the cases of a module (`class TestRuns(RunSuite)`)."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from processes import KILL, python
@@ -49,7 +50,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def play_all(module: str, root: str, points: str) -> None:
     """Run every case to its end, then again in processes that are killed, and in two at once; a script calls this."""
-    kinds = __import__(module)
+    kinds = import_module(module)
     kinds.without_pictures(pytest.MonkeyPatch())
     cases: Mapping[str, Case] = kinds.CASES
     calls, dies = 0, 0
@@ -111,7 +112,39 @@ def started(cases: str, root: Path, points: int) -> Path:
 
 @pytest.mark.skipif(os.name != "posix", reason="it forks, kills and locks")
 class RunSuite:
-    """Tests of the cases of a module; a subclass names it in `CASES` and has the fixtures `case`, `name` and `done`."""
+    """Tests of the cases of a module with `CASES`, which a subclass names."""
+
+    KINDS: ClassVar[str]
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run each test with the name of each case."""
+        if "name" in metafunc.fixturenames:
+            metafunc.parametrize("name", [*import_module(self.KINDS).CASES])
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _no_pictures(cls) -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            import_module(cls.KINDS).without_pictures(patch)
+            yield
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def done(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """A folder with the runs of all cases: whole, killed twice, and by two processes."""
+        return started(cls.KINDS, tmp_path_factory.mktemp("runs"), 2)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def everywhere(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """The same, killed at many writes."""
+        return started(cls.KINDS, tmp_path_factory.mktemp("everywhere"), 12)
+
+    @pytest.fixture
+    def case(self, name: str) -> Case:
+        """The case of this name."""
+        case: Case = import_module(self.KINDS).CASES[name]
+        return case
 
     @pytest.fixture
     def whole(self, name: str, done: Path) -> Path:
@@ -141,11 +174,13 @@ class RunSuite:
             case.run(folder)
             assert different_files(done / name / "whole", folder) == [], folder
             assert not [*folder.rglob("*.part")]
+        if (done / name / "both").exists():  # two processes at once leave the run of one
+            assert different_files(done / name / "whole", done / name / "both") == []
 
-    def test_two_processes_at_once_leave_the_run_of_one(self, name: str, done: Path) -> None:
-        if not (done / name / "both").exists():
-            pytest.skip("all kinds run so in `make slow`")
-        assert different_files(done / name / "whole", done / name / "both") == []
+    @pytest.mark.slow
+    def test_it_ends_so_wherever_it_is_killed(self, name: str, case: Case, everywhere: Path) -> None:
+        assert (everywhere / name / "both").exists()
+        self.test_a_killed_run_goes_on_and_ends_with_equal_files(name, case, everywhere)
 
     def test_a_folder_in_use_is_refused(self, case: Case, out: Path) -> None:
         before, lock = files(out), exclusive(out)
