@@ -179,7 +179,7 @@ def stopped_games(arguments: argparse.Namespace, out: Path, pieces: str) -> int:
 def counted(games: int, played: int) -> str:
     """Return the number of games of a run, and of those that an earlier call had played."""
     before = games - played
-    return f"{games} games" + (f", {before} of them from before" if before else "")
+    return f"{games} game{'s' * (games != 1)}" + (f", {before} of them from before" if before else "")
 
 
 def print_columns(lines: Sequence[tuple[str, str]]) -> None:

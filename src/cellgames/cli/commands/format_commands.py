@@ -97,7 +97,7 @@ def _write_decisions(arguments: argparse.Namespace, records: Sequence[Record]) -
         written = resolve(target)(records, arguments.out, played=played)
     if written.forfeited:
         warn(f"left out {written.forfeited} forfeited games")
-    print(f"Saved {arguments.out}: {written.decisions} decisions of {written.games} games")
+    print(f"Saved {arguments.out}: {written.decisions} decisions of {written.games} game{'s' * (written.games != 1)}")
     return 0
 
 
@@ -211,5 +211,5 @@ def _import_games(arguments: argparse.Namespace, text: str) -> int:
                     f"{arguments.file}: expected boards of {name} {game.parameters[name]}, game {number} has {value}"
                 )
     write_atomic(arguments.out, to_lines(records))
-    print(f"Saved {arguments.out}: {len(records)} games")
+    print(f"Saved {arguments.out}: {len(records)} game{'s' * (len(records) != 1)}")
     return 0
