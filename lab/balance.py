@@ -41,7 +41,7 @@ OPTIONS: Mapping[str, Mapping[str, Sequence[Any]]] = {
         "win_rule": ("extinction",),
         "neutral_density": (0.1,),
         "neutral_births": (True,),
-        "order": ("alternate", "drawn"),
+        "order": ("alternate", "paired", "drawn"),
     },
     "torus-v0": {"size": (3, 4, 5)},
     "hex-v0": {"swap": (False,), "size": (4, 5)},

@@ -33,7 +33,7 @@ def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
         first_verdict=game.first_verdict,
         extinction=game.win_rule == "extinction",
         neutrals=round(game.neutral_density * _LOTS),
-        order={"fixed": 0, "alternate": 1, "drawn": 2}[game.order],
+        order=("fixed", "alternate", "paired", "drawn").index(game.order),
         shaping=game.shaping / game.cells,
     )
     return steps.InPlace(native.cellgames_cloth_of_gold_step, rules, INNERMOST)

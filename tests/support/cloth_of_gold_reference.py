@@ -171,7 +171,8 @@ class ReferenceGame:
 
     def _begin_round(self) -> None:
         lot = random_bits(self.seed, 22, self.round) % 2
-        self.player = self.first = {"fixed": 0, "alternate": self.round % 2, "drawn": lot}[self.order]
+        paired = (0, 1, 1, 0)[self.round % 4]
+        self.player = self.first = {"fixed": 0, "alternate": self.round % 2, "paired": paired, "drawn": lot}[self.order]
 
     @property
     def done(self) -> bool:

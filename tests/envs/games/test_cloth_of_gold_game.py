@@ -32,7 +32,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "first-verdict-1": {"height": 9, "width": 8, "generations": 1, "radius": 3, "max_units": 5, "first_verdict": 1},
     "late-verdict": {
         **{"height": 16, "width": 20, "generations": 5, "radius": 3, "max_units": 9, "max_rounds": 4},
-        **{"first_verdict": 3, "neutral_density": 0.05, "neutral_births": True},
+        **{"first_verdict": 3, "neutral_density": 0.05, "neutral_births": True, "order": "paired"},
     },
     "defensive-neutrals": {
         **{"height": 12, "width": 9, "generations": 4, "radius": 4, "max_units": 6, "max_rounds": 4},
