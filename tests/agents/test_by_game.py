@@ -109,11 +109,11 @@ def test_it_is_asked_as_its_agent_is(listed: Callable[..., None]) -> None:
 
 
 def test_a_mixture_plays_its_share_at_random_and_asks_for_the_rest() -> None:
-    rows = torch.arange(2000)
+    rows = torch.arange(1000)
     for share in (0.25, 0.75):
         for agent in (f"mixed:{share}:arena_bots:First", f"mixed:{share}:perfect"):
             game = cellgames.make("torus-v0", size=2) if "perfect" in agent else TORUS
-            state, made = game.init(seeds(0, 2000)), acting(load(agent, game), game)
+            state, made = game.init(seeds(0, 1000)), acting(load(agent, game), game)
             made.start(game, state.current_player, rows)
             mask = game.legal_actions(state)
             if takes_states(made, game):

@@ -242,8 +242,7 @@ def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("size", "plies", "games"),
     slow_except(
-        [(2, 1, 40), (3, 2, 40), (4, 4, 4)],
-        [(2, 1, 40), (3, 1, 40), (3, 2, 40), (4, 1, 4), (4, 4, 4), (5, 14, 8)],
+        [(2, 1, 40), (3, 2, 40), (4, 4, 4)], [(2, 1, 40), (3, 1, 40), (3, 2, 40), (4, 1, 4), (4, 4, 4), (5, 14, 8)]
     ),
 )
 def test_it_wins_every_won_position_against_itself_and_random(size: int, plies: int, games: int) -> None:

@@ -37,7 +37,7 @@ def test_variants_change_nothing_then_one_option_then_several() -> None:
 
 
 def test_a_variant_that_is_unfair_for_one_agent_is_not_played_by_the_next() -> None:
-    game = cellgames.make("torus-v0", size=3)
+    game = cellgames.make("torus-v0", size=2)
     told: list[Balance] = []
     rows = race("torus-v0", [({}, game)], ["perfect", "random"], 400, chunk=100, margin=0.2, told=told.append)
     assert rows == told

@@ -22,10 +22,7 @@ START = (
 # Round 1: a block comes of two tiles of 101 (one from player 0's reserve), one of 000 and one of 110; r4c4 dies alone.
 # Round 2: players 0 and 2 contest r4c4. Player 1 flips to 010 and buys a tile; its tile on r4c0 dies, but beside the
 # block's lower cells, of 000 and 110, it makes one of 010.
-MOVES = (
-    "r1c1+r1c2 r2c1+r4c4 r2c2",
-    "r4c4 r4c0/flip:010/buy r4c4",
-)
+MOVES = ("r1c1+r1c2 r2c1+r4c4 r2c2", "r4c4 r4c0/flip:010/buy r4c4")
 
 
 def by_hand() -> tuple[Game, Record]:

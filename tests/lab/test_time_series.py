@@ -22,11 +22,7 @@ from cellgames.utils.report.plots import Curve
 CLOTH = {"height": 16, "width": 16, "generations": 6, "max_units": 4, "max_rounds": 3}
 CUP = {"rows": 16, "cols": 32, "pattern": "randys", "shapes": 2, "max_generations": 60}
 GRID = {"size": 7, "players": 3, "rounds": 3, "flip_rounds": (2,)}
-GAMES: dict[str, dict[str, Any]] = {
-    "cloth-of-gold-v0": CLOTH,
-    "toroidal-cup-v0": CUP,
-    "grid-adaptation-v0": GRID,
-}
+GAMES: dict[str, dict[str, Any]] = {"cloth-of-gold-v0": CLOTH, "toroidal-cup-v0": CUP, "grid-adaptation-v0": GRID}
 
 
 @cache

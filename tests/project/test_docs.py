@@ -86,9 +86,7 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "page",
-    slow_except([page for page in PAGES if page.name not in LONG], PAGES),
-    ids=lambda page: page.name,
+    "page", slow_except([page for page in PAGES if page.name not in LONG], PAGES), ids=lambda page: page.name
 )
 @pytest.mark.usefixtures("clean")
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of the documentation: each is on a page, with a text for who cannot see it."""
+"""Pictures of the documentation, each on a page with a text for who cannot see it; plots say which board they show."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ pytest.importorskip("PIL", reason="needs Pillow: pip install cellgames[render]")
 
 from benchmarks.pictures import FILMS  # after the word on what is missing
 from benchmarks.screenshots import SHOTS
+
+import cellgames
+from cellgames.envs.titles import board_title, setting_title
 
 IMAGES = ROOT / "docs" / "images"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -43,3 +46,23 @@ def test_every_picture_is_on_a_page_and_says_what_it_shows() -> None:
 def test_pictures_of_the_page_are_small(name: str) -> None:
     for dark in ("", "_dark"):
         assert (IMAGES / f"{name}{dark}.webp").stat().st_size < MOST
+
+
+@pytest.mark.parametrize(
+    ("id", "parameters", "title"),
+    [
+        ("torus-v0", {"size": 4}, "Torus, size 4"),
+        ("toroidal-cup-small-v0", {}, "Toroidal Cup, 24 x 48"),
+        ("cloth-of-gold-small-v0", {}, "Cloth of Gold, 32 x 32"),
+        ("grid-adaptation-small-v0", {}, "Grid Adaptation, size 9, 4 players"),
+        ("grid-adaptation-talk-small-v0", {"players": 3}, "Grid Adaptation, size 9, 3 players"),
+    ],
+)
+def test_titles_say_how_large_the_board_is(id: str, parameters: dict[str, int], title: str) -> None:
+    assert board_title(cellgames.make(id, **parameters)) == title
+    assert setting_title(id, parameters) == title
+
+
+def test_a_game_that_is_not_installed_is_named_by_its_id() -> None:
+    assert setting_title("nobodys-v7", {"size": 4}) == "nobodys-v7"
+    assert setting_title("torus-v0", {"colour": 4}) == "torus-v0"

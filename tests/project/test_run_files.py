@@ -126,8 +126,7 @@ def test_the_page_names_what_comparisons_leave_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("prefix", "kind"),
-    [("", Record), ("result.", Result), ("result.forfeit.", Forfeit), ("pairing.", Pairing)],
+    ("prefix", "kind"), [("", Record), ("result.", Result), ("result.forfeit.", Forfeit), ("pairing.", Pairing)]
 )
 def test_the_page_has_every_field_of_a_record(prefix: str, kind: Any) -> None:
     written = [f.name for f in dataclasses.fields(kind) if f.compare]  # others are of the process that played the game

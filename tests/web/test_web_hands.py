@@ -41,13 +41,8 @@ def test_hex_is_played_by_touch_without_a_wrong_move(chromium: Any, site: str) -
         p.reload()
         p.wait_for_selector(READY)
         assert not p.get_by_label("confirm each tap").is_checked(), "the browser keeps the choice"
-        assert not complaints
-
-
-def test_small_cells_begin_as_large_as_a_finger_needs(chromium: Any, site: str) -> None:
-    with page(chromium, PHONE, touch=True) as (p, complaints):
         start(p, site, "cloth-of-gold-v0")
-        assert p.evaluate("() => Cellgames.app.game.board.scale >= 14")
+        assert p.evaluate("() => Cellgames.app.game.board.scale >= 14"), "small cells begin as large as a finger needs"
         assert not complaints
 
 

@@ -461,10 +461,7 @@ def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, mon
     assert listed == before
     assert (tiny["game"], tiny["preset"], tiny["settings"][0]["default"]) == ("torus-v0", True, 2)
     for id in (toy.id, "gone-v0"):
-        for answer in (
-            client.post("/api/play", json={"game": id}),
-            client.get("/api/agents", params={"game": id}),
-        ):
+        for answer in (client.post("/api/play", json={"game": id}), client.get("/api/agents", params={"game": id})):
             assert answer.status_code == 400
             error = answer.json()["error"]
             assert error == f"expected a game that the page has a board for, got {id}; its records can be watched"
