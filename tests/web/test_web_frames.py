@@ -353,13 +353,8 @@ def test_records_that_ask_for_too_much_are_refused_before_they_are_played(
         replay_data(dataclasses.replace(records[id], **fields))
 
 
-@pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> Game:
-    """A game in turns that is registered, as one of another package would be."""
-    return registered_toy(monkeypatch)
-
-
-def test_other_games_are_shown_by_their_own_pictures(toy: Game) -> None:
+def test_other_games_are_shown_by_their_own_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    toy = registered_toy(monkeypatch)
     record = recorded(toy.id, **toy.parameters)
     data, states = replay_data(record), replay(record)
     _, fields = unpacked(data["frames"])
