@@ -96,7 +96,7 @@ def probing() -> Probing:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         networks = {name: make_network(TORUS, SMALL) for name in ("first", "second")}
-    return probe_networks(TORUS, networks, RECORDS, positions=270)
+    return probe_networks(TORUS, networks, RECORDS, positions=180)
 
 
 def test_every_network_layer_and_quantity_has_a_result(probing: Probing) -> None:

@@ -42,7 +42,7 @@ def evaluator(candidates: int, game: ClothOfGold = GAME) -> ClothEvaluator:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    return train(tiny(), tmp_path_factory.mktemp("whole"))
+    return train(tiny(total_steps=20), tmp_path_factory.mktemp("whole"))
 
 
 def learner_of(folder: Path, **changes: Any) -> TurnLearner:
@@ -68,7 +68,7 @@ def test_positions_that_were_won_become_worth_more_than_lost_ones(tmp_path: Path
 
     before = gap()
     learner.restart(1)
-    for _ in range(10):
+    for _ in range(6):
         learner.iterate(0.0)
     assert gap() > before + 0.3
 
