@@ -155,13 +155,13 @@ def _quietly(check: Callable[[Game], None]) -> Callable[[Game], None]:
 
 @_quietly
 def _check_raw(game: Game) -> None:
-    api_test(_raw(game), num_cycles=200)  # type: ignore[no-untyped-call]  # PettingZoo's
+    api_test(_raw(game), num_cycles=60)  # type: ignore[no-untyped-call]  # PettingZoo's
 
 
 @_quietly
 def _check_aec(game: Game) -> None:
-    api_test(_aec(game), num_cycles=200)  # type: ignore[no-untyped-call]  # PettingZoo's
-    seed_test(lambda: _aec(game), num_cycles=100)  # type: ignore[no-untyped-call]  # PettingZoo's
+    api_test(_aec(game), num_cycles=60)  # type: ignore[no-untyped-call]  # PettingZoo's
+    seed_test(lambda: _aec(game), num_cycles=40)  # type: ignore[no-untyped-call]  # PettingZoo's
     check_state_space(_aec(game))  # type: ignore[no-untyped-call]  # PettingZoo's
     if not game.info.simultaneous:  # the test plays illegal moves, of which the wrapper warns in the log
         check_state(_aec(game), num_cycles=2)
@@ -170,8 +170,8 @@ def _check_aec(game: Game) -> None:
 
 @_quietly
 def _check_parallel(game: Game) -> None:
-    parallel_api_test(_raw(game), num_cycles=100)
-    parallel_seed_test(lambda: _raw(game), num_cycles=100)  # type: ignore[no-untyped-call]  # PettingZoo's
+    parallel_api_test(_raw(game), num_cycles=40)
+    parallel_seed_test(lambda: _raw(game), num_cycles=40)  # type: ignore[no-untyped-call]  # PettingZoo's
 
 
 def _check_sb3(game: Game) -> None:

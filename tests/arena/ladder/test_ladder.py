@@ -55,7 +55,7 @@ def test_opponents_are_near_the_rating_and_change() -> None:
 
 def test_a_climb_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["ladder", "torus-v0", "--size", "3", "--agent", "me=mixed:0.2:greedy", "--rungs", str(LADDER)]
-    words += ["--games", "60", "--no-store", "--quiet", "--out"]
+    words += ["--games", "40", "--no-store", "--quiet", "--out"]
     assert main([*words, str(tmp_path)]) == 0
     said = capsys.readouterr().out
     found = json.loads((tmp_path / "report.json").read_text())

@@ -156,7 +156,7 @@ def test_gymnasiums_game_is_that_of_the_seat_vector(game: Game) -> None:
 
 @every_game
 def test_gymnasiums_vector_equals_its_own_vector_of_single_games(game: Game) -> None:
-    num_envs, steps = 3, min(2 * game.info.max_turns, 25)
+    num_envs, steps = 3, min(2 * game.info.max_turns, 16)
     ours = SeatVectorEnv(game, num_envs)
     theirs = SyncVectorEnv([lambda: SeatEnv(game)] * num_envs, autoreset_mode=AutoresetMode.SAME_STEP)
     for name in ("observation_space", "action_space", "single_observation_space", "single_action_space"):

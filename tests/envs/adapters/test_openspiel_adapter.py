@@ -84,10 +84,10 @@ def test_minimax_agrees_with_the_solver() -> None:
 def test_regret_minimization_learns() -> None:
     theirs = OpenSpielGame(cellgames.make("torus-v0", size=2), position=LATE)
     learner = cfr.CFRSolver(theirs)
-    for _ in range(20):
+    for _ in range(8):
         learner.evaluate_and_update_policy()
     uniform = exploitability.nash_conv(theirs, policy.UniformRandomPolicy(theirs))
-    assert exploitability.nash_conv(theirs, learner.average_policy()) < uniform / 4
+    assert exploitability.nash_conv(theirs, learner.average_policy()) < uniform / 2
 
 
 def test_positions_survive_openspiels_text() -> None:

@@ -6,6 +6,7 @@ import copy
 import os
 import pickle
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import Any
 
@@ -83,9 +84,7 @@ LARGE: list[Game] = [
     GridAdaptation(**VOTES),
     ToroidalCup(24, 48, pattern="randys", shapes=2, max_generations=9),
 ]
-every_variant = pytest.mark.parametrize(
-    "game", [*(GAMES[id] for id in cellgames.games()), *VARIANTS], ids=lambda game: game.id
-)
+GAMES_AND_VARIANTS = [*(GAMES[id] for id in cellgames.games()), *VARIANTS]
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +114,8 @@ def told(game: Game, state: State) -> list[Any]:
     return [*seen(game, state), *(game.winning_actions(state, player) for player in movers)]
 
 
-def late(game: Game, count: int) -> State:
+@cache
+def late(game: Game, count: int) -> Any:
     """Return positions from which random games have ended three moves later."""
     vector, random, states = game.vector(4 * count), generator(1), list[State]()
     found: list[State] = []
@@ -145,10 +145,11 @@ def played(game: Game, num_envs: int, steps: int, counts: Sequence[int] = (1,), 
             yield one, native, reference
 
 
-@every_variant
+@pytest.mark.parametrize("game", GAMES_AND_VARIANTS, ids=lambda game: game.id)
 def test_steps_and_views_are_those_of_torch_code(game: Game) -> None:
-    state, random = game.init(seeds(5, 9)), generator()
-    for _ in range(min(game.info.max_turns + 1, 14)):
+    first = game.init(seeds(5, 5))
+    state, random = type(first).cat([first, late(game, 3)]), generator()
+    for _ in range(8):
         actions, views, before = hasty(game, state, random), told(game, state), state.clone()
         after = game.step(state, actions)
         with without_native():
@@ -158,7 +159,7 @@ def test_steps_and_views_are_those_of_torch_code(game: Game) -> None:
         state = after
 
 
-@every_variant
+@pytest.mark.parametrize("game", VARIANTS, ids=lambda game: game.id)
 def test_vectors_play_the_same_games(game: Game) -> None:
     ended = 0
     for one, native, reference in played(game, 9, 12, positions=late(game, 3)):

@@ -15,9 +15,7 @@ from cellgames.envs import Game, State, check_game, seeds
 from cellgames.envs.core.sampling import random_bits
 
 GAMES: tuple[Game, ...] = (
-    ConnectFour(rows=5, columns=5),
     ConnectFour(rows=3, columns=4, line=3),
-    Othello(6),
     Othello(4),
     Treblecross(9),
 )

@@ -137,7 +137,7 @@ def test_a_round_robin_gives_the_same_bytes_and_replays(tmp_path: Path) -> None:
 
     def run(folder: Path) -> bytes:
         options = RoundRobinOptions(games=4, chunk=2, opening_plies=2, gif=False, seed=3)
-        round_robin(game, [PolicyAgent(first_free), "random", "mcts:10"], options, out=folder)
+        round_robin(game, [PolicyAgent(first_free), "random", "mcts:4"], options, out=folder)
         return (folder / "games.jsonl").read_bytes()
 
     whole = run(tmp_path / "whole")
