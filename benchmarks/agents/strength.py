@@ -196,7 +196,8 @@ def _exploiter(setting: Setting, out: Path) -> str:
     best = max(found, key=lambda result: float(result["score"]))
     score, low, high = (f"{100 * best[name]:.1f}" for name in ("score", "low", "high"))
     share = best["share_of_compute"]
-    compute = f"{best['steps']:,} steps" if share is None else f"{share:.0%} of the compute"
+    steps = "simulations a move" if best["algorithm"] == "search" else "steps"
+    compute = f"{best['steps']:,} {steps}" if share is None else f"{share:.0%} of the compute"
     old = best["identity"] != identity(setting.agent, cellgames.make(setting.game))
     return f"{score} ({low} to {high}) by {best['algorithm']}, {compute}{', of earlier weights' * old}"
 
@@ -271,7 +272,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "where more than two play, of the pairs of seats.",
         table,
         "The last column is the score of the best exploiter that was found against the agent "
-        "(`cellgames exploit`), with its 95 % interval and its steps as a share of those of the agent's own training; "
+        "(`cellgames exploit`), with its 95 % interval; of a training its steps as a share of those of the agent's own one; "
         "`exploiters/` has the commands. It is a lower bound: a better exploiter may exist.",
         "Each agent has a page for each game, with ratings, and with what made the weights.",
     )
