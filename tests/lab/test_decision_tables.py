@@ -117,7 +117,7 @@ def test_what_cannot_be_written_or_read_is_explained(runs: Path, tmp_path: Path)
 def test_a_table_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "t.parquet"
     assert main(["export", str(runs / "torus"), "--format", "parquet", "--record", "2", "--out", str(out)]) == 0
-    assert "decisions of 1 games" in capsys.readouterr().out
+    assert "decisions of 1 game\n" in capsys.readouterr().out
     (batch,) = OfflineDataset(out, 1000)
     assert len(batch["turn"]) == len(records(runs, "torus")[1].moves)
 
