@@ -272,7 +272,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "where more than two play, of the pairs of seats.",
         table,
         "The last column is the score of the best exploiter that was found against the agent "
-        "(`cellgames exploit`), with its 95 % interval; of a training its steps as a share of those of the agent's own one; "
+        "(`cellgames exploit`), with its 95 % interval; of a training its steps as a share of the agent's own. "
         "`exploiters/` has the commands. It is a lower bound: a better exploiter may exist.",
         "Each agent has a page for each game, with ratings, and with what made the weights.",
     )

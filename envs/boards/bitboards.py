@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -83,7 +84,7 @@ class Grid:
 
     def cells(self, device: torch.device) -> Tensor:
         """Return the bits that are cells of the board, int64 [S, N, 1]."""
-        return _cells(self, device)
+        return every_cell(self, device)
 
     def trim(self, boards: Tensor) -> Tensor:
         """Return bitboards [..., S, N, B] without what stands in the spare row and columns of a finite board."""
@@ -228,8 +229,10 @@ def _bit_bytes(device: torch.device) -> Tensor:
 
 
 @table
-def _cells(grid: Grid, device: torch.device) -> Tensor:
-    return grid.pack(torch.ones(1, grid.rows, grid.cols, device=device, dtype=torch.float32))
+def every_cell(grid: Any, device: torch.device) -> Tensor:
+    """Return the board of a grid, of this module or of `packedboards`, on which every cell is set."""
+    board: Tensor = grid.pack(torch.ones(1, grid.rows, grid.cols, device=device, dtype=torch.float32))
+    return board
 
 
 @table

@@ -20,7 +20,7 @@ from torch import Tensor
 from cellgames.envs.kernels.compiling import table
 from cellgames.utils.errors import InputError, check_whole
 
-from .bitboards import WORD, pack_word, popcount
+from .bitboards import WORD, every_cell, pack_word, popcount
 
 W = TypeVar("W", Tensor, int)
 
@@ -62,7 +62,7 @@ class PackedGrid:
 
     def cells(self, device: torch.device) -> Tensor:
         """Return the bits that are cells of the board, int64 [N, 1]."""
-        return _cells(self, device)
+        return every_cell(self, device)
 
     def trim(self, boards: Tensor) -> Tensor:
         """Return boards [..., N, B] without what is no cell."""
@@ -114,11 +114,6 @@ class PackedGrid:
             return within
         first_row = boards.roll(-1, -2) << (self.rows_a_word - 1) * self.stride
         return within | (first_row & _all_but(self.words, self.words - 1, boards.device))
-
-
-@table
-def _cells(grid: PackedGrid, device: torch.device) -> Tensor:
-    return grid.pack(torch.ones(1, grid.rows, grid.cols, device=device, dtype=torch.float32))
 
 
 @table

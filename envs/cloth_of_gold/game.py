@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 WinRule = Literal["score", "extinction"]
 NeutralStance = Literal["passive", "defensive", "aggressive"]
 Order = Literal["fixed", "alternate", "paired", "drawn"]
+_ORDERS = {"fixed": (0, 0, 0, 0), "alternate": (0, 1, 0, 1), "paired": (0, 1, 1, 0)}  # who places first, by round
 
 MIN_SIZE, MAX_SIZE = 8, 256
 _NEUTRALS, _ORDER = chance.USER, chance.USER + 6  # purposes of draws; wild options have those between
@@ -64,9 +65,8 @@ class ClothOfGold(Game[ClothState]):
         shaping: weight of a reward in every step, the change of the lead in units over the number of cells.
         neutral_stance: "passive"; "defensive", neutral cells go over to no side; or "aggressive", they also kill
             units and take births where they have the majority. The last two need `neutral_density`.
-        order: "fixed", player_a places first in all rounds; "alternate", player_b does in odd rounds; "paired", a and b
-            do as in A B B A, from round 0 on; or "drawn", who places first is drawn for every round when it begins,
-            each player with the same probability.
+        order: who places first: "fixed", player_a; "alternate", player_b in odd rounds; "paired", as in A B B A from
+            round 0 on; or "drawn", either with the same probability, drawn when a round begins.
     """
 
     height: int = 100
@@ -163,12 +163,7 @@ class ClothOfGold(Game[ClothState]):
         """Return the player who places first in rounds, int64 [B], by the seeds and numbers of the rounds."""
         if self.order == "drawn":
             return chance.draw(seeds, _ORDER, round.long()) & 1
-        first: Tensor = self._turned(round.long())
-        return first
-
-    def _turned(self, round: Any) -> Any:
-        """Return the player who places first in rounds of these numbers where no lot is drawn."""
-        return {"fixed": 0 * round, "alternate": round % 2, "paired": (round + 1) // 2 % 2}[self.order]
+        return torch.tensor(_ORDERS[self.order], device=round.device)[round.long() % 4]
 
     def allowance(self, state: ClothState) -> Tensor:
         """Return the units of a whole turn of the mover, int32 [B]."""
@@ -561,7 +556,7 @@ class ClothOfGold(Game[ClothState]):
             "a game that is over to have ended with a round's second turn": position.stage != "move"
             and (place, position.acts, position.round > 0) != (1, 0, True),
             f"who places first by order={self.order}": self.order != "drawn"
-            and position.first != self._turned(position.round),
+            and position.first != _ORDERS[self.order][position.round % 4],
             f"a game that is cut off to be in round {self.max_rounds}": position.stage == "cut"
             and position.round < self.max_rounds,
         }
