@@ -21,13 +21,15 @@ READY = ".game[data-state=yours], .game[data-state=done]"
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
 
-_AT = """([shown, cell]) => {
+_AT = """async ([shown, cell]) => {
   const { board, canvas } = Cellgames.app[shown], point = () => {
     const at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
     return { x: box.left + at.x, y: box.top + at.y };
   };
-  const { y } = point();
-  if (y < 0 || y > innerHeight) window.scrollBy({ top: y - innerHeight / 2, behavior: "instant" });
+  for (let at = point(), last; !last || at.x !== last.x || at.y !== last.y; at = point()) {  // until nothing moves
+    if ((last = at).y < 0 || at.y > innerHeight) window.scrollBy({ top: at.y - innerHeight / 2, behavior: "instant" });
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+  }
   return point();
 }"""
 _ACT = """() => {

@@ -41,9 +41,7 @@ def _four_games(results: Path) -> None:
 
 def click(p: Any, cell: int) -> None:
     """Click on a cell when the page takes moves."""
-    p.wait_for_function(
-        "() => Cellgames.app.analysis && (Cellgames.app.analysis.free() || Cellgames.app.analysis.mode === 'setup')"
-    )
+    p.wait_for_function("() => Cellgames.app.analysis?.free() || Cellgames.app.analysis?.mode === 'setup'")
     browser.click(p, cell, "analysis")
 
 
