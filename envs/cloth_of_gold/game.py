@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 WinRule = Literal["score", "extinction"]
 NeutralStance = Literal["passive", "defensive", "aggressive"]
 Order = Literal["fixed", "alternate", "paired", "drawn"]
-_ORDERS = {"fixed": (0, 0, 0, 0), "alternate": (0, 1, 0, 1), "paired": (0, 1, 1, 0)}  # who places first, by round
 
 MIN_SIZE, MAX_SIZE = 8, 256
 _NEUTRALS, _ORDER = chance.USER, chance.USER + 6  # purposes of draws; wild options have those between
@@ -163,7 +162,7 @@ class ClothOfGold(Game[ClothState]):
         """Return the player who places first in rounds, int64 [B], by the seeds and numbers of the rounds."""
         if self.order == "drawn":
             return chance.draw(seeds, _ORDER, round.long()) & 1
-        return torch.tensor(_ORDERS[self.order], device=round.device)[round.long() % 4]
+        return rules.ORDERS[self.order] >> round.long() % 4 & 1
 
     def allowance(self, state: ClothState) -> Tensor:
         """Return the units of a whole turn of the mover, int32 [B]."""
@@ -556,7 +555,7 @@ class ClothOfGold(Game[ClothState]):
             "a game that is over to have ended with a round's second turn": position.stage != "move"
             and (place, position.acts, position.round > 0) != (1, 0, True),
             f"who places first by order={self.order}": self.order != "drawn"
-            and position.first != _ORDERS[self.order][position.round % 4],
+            and position.first != rules.ORDERS[self.order] >> position.round % 4 & 1,
             f"a game that is cut off to be in round {self.max_rounds}": position.stage == "cut"
             and position.round < self.max_rounds,
         }

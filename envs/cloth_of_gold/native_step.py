@@ -14,6 +14,7 @@ from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.native import Library, library
 
 from . import rounds
+from .rules import ORDERS
 from .state import ClothState
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
         first_verdict=game.first_verdict,
         extinction=game.win_rule == "extinction",
         neutrals=round(game.neutral_density * _LOTS),
-        order=("fixed", "alternate", "paired", "drawn").index(game.order),
+        order=ORDERS.get(game.order, -1),
         shaping=game.shaping / game.cells,
     )
     return steps.InPlace(native.cellgames_cloth_of_gold_step, rules, INNERMOST)

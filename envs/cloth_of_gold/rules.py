@@ -18,10 +18,10 @@ from cellgames.envs.boards.dilation import Footprint
 PLUS = Footprint(((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)))
 """Where no unit may be placed around one of the opponent's: distance <= 1."""
 
-
 ACTS_A_UNIT = 2
 """A turn has so many placements and take-backs for each unit that may be placed in it."""
 
+ORDERS = {"fixed": 0b0000, "alternate": 0b1010, "paired": 0b0110}  # bit n % 4 is who places first in round n
 NEUTRAL_BIRTHS, NEUTRAL_HOLD, NEUTRAL_ATTACK = 1, 2, 4
 """The bits of `neutral_rules`, the options of neutral cells: they are born, hold their cells, and attack."""
 

@@ -395,7 +395,7 @@ struct Rules {
     int64_t rows, cols, radius, max_units, generations, neutral_rules, max_rounds, first_round, first_verdict;
     int64_t extinction;  // whether the last unit decides, not the score
     int64_t neutrals;    // a cell is neutral at the start where a draw of 32 bits is below
-    int64_t order;       // of placement: 0 fixed, 1 alternate, 2 paired, 3 drawn
+    int64_t order;       // of placement: `rules.ORDERS`, -1 for lots
     double shaping;      // the reward of one unit more
 };
 
@@ -432,9 +432,9 @@ void draw_actions(const Given& step, int64_t actions, int64_t from, int64_t to) 
 // Let the player begin who places first in the round of a game: `ClothOfGold.places_first`.
 void begin_round(const Rules& rules, const State& state, int64_t game) {
     const int32_t number = state.round[game];
-    const int64_t drawn = rules.order == 3 ? draw(state.seed[game], 22, static_cast<uint32_t>(number)) & 1 : 0;
-    const int64_t turned = rules.order == 1 ? number % 2 : rules.order == 2 ? (number + 1) / 2 % 2 : drawn;
-    state.player[game] = state.first[game] = turned;
+    const bool lots = rules.order < 0;
+    const int64_t first = lots ? draw(state.seed[game], 22, static_cast<uint32_t>(number)) : rules.order >> number % 4;
+    state.player[game] = state.first[game] = first & 1;
 }
 
 // Begin the next game of an env: `ClothOfGold._init`.
