@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
-from cellgames.envs.kernels.actions import ActionsError, as_actions
+from cellgames.envs.kernels.actions import NO_TENSOR, ActionsError, as_actions
 from cellgames.utils.errors import InputError, clipped, shown
 
 from .base import AnswerError, AnyAgent, PartialAnswerError, acting, draw_seeds, takes_states
@@ -133,15 +133,6 @@ def too_large(agent: AnyAgent, error: BaseException) -> MemoryError:
     )
 
 
-_WANTED = {
-    "type": "must give a tensor of actions, got {got}; cellgames.agents.PolicyAgent wraps a function of an observation",
-    "dtype": "must give whole numbers, got {got}",
-    "shape": "must give one action a game, {shape}, got {got}",
-    "layout": "must give a dense tensor with numbers in memory, got {got}",
-}
-"""Descriptions of a valid answer and of the one that was given, by `ActionsError.fault`."""
-
-
 def start(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor, faults: Faults | None = None) -> None:
     """Start an agent in games that begin, as `Agent.start` does; if it fails, all of them are added to `faults`."""
     try:
@@ -203,10 +194,11 @@ def select(
     shape, troubles = (len(env_ids), *info.action_shape[info.simultaneous :]), list[tuple[list[int], str, str]]()
     began = perf_counter()
     try:
-        actions = as_actions(ask(), shape, state.device)
+        actions = as_actions(ask(), shape, state.device, "one action a game, ")
     except Exception as error:
         if isinstance(error, ActionsError):
-            error = AnswerError(_WANTED[error.fault].format(got=error.got, shape=list(shape)))
+            hint = "; cellgames.agents.PolicyAgent wraps a function of an observation"
+            error = AnswerError(f"must give {error.expected}, got {error.got}{hint * (error.expected == NO_TENSOR)}")
         if faults is None:
             if isinstance(error, AnswerError):
                 raise ValueError(f"agent {shown(agent.name)} {error}") from error.__cause__

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         LOSS as LOSS,
         WIN as WIN,
         Game as Game,
-        GameError as GameError,
         GameInfo as GameInfo,
         IllegalActionError as IllegalActionError,
         Positions as Positions,

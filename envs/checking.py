@@ -16,7 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .core import LOSS, WIN, Game, GameError, Space, State, seeds
+from cellgames.utils.errors import InputError
+
+from .core import LOSS, WIN, Game, Space, State, seeds
 from .core.chance import next_seed
 from .core.solo import BatchOfOne
 from .device_checks import DeviceCheck
@@ -35,20 +37,16 @@ _CHANCE = "random numbers of torch's own generator: use cellgames.envs.core.chan
 _BESIDE = "other envs are used: env 0 for all, an operation without dim=, or the place or size of the batch"
 
 
-class ContractError(GameError):
+class ContractError(InputError):
     """A promise that a game does not keep.
 
     Attributes:
-        what: the function or field, and when it was asked.
+        parameter: the function or field, and when it was asked.
         expected: requirement of the contract.
         got: behaviour of the game.
         cause: the likely mistake, or "".
+        where: the game's id.
     """
-
-    def __init__(self, game: str, what: str, expected: str, got: str, cause: str = "") -> None:
-        super().__init__(game, f"{what}: expected {expected}, got {got}" + (f"; likely {cause}" if cause else ""))
-        self.args = (game, what, expected, got, cause)  # by which a copy is made
-        self.what, self.expected, self.got, self.cause = what, expected, got, cause
 
 
 class Batch(NamedTuple):
@@ -229,7 +227,7 @@ class _Checker:
         self.game = game
 
     def fail(self, what: str, expected: str, got: str, cause: str = "") -> NoReturn:
-        raise ContractError(self.game.id, what, expected, got, cause)
+        raise ContractError(what, expected, got, cause and f"likely {cause}", self.game.id)
 
     def demand(self, holds: Any, what: str, expected: str, got: str, cause: str = "") -> None:
         if not holds:

@@ -107,7 +107,7 @@ def register(game: type[Game] | GamePlugin, *, id: str | None = None, summary: s
     if not isinstance(game, GamePlugin):
         entries = [_described(game, id, summary, parameters)]
     elif id is not None or summary or parameters:
-        raise ValueError(f"{game.id}: a GamePlugin says all by itself, got id, summary or parameters beside it")
+        raise InputError("game", "a GamePlugin alone", "an id, summary or parameters beside it", where=game.id)
     else:
         plugin = _completed(game)
         entries = [GameSpec(plugin.id, plugin, plugin.summary)]
@@ -117,7 +117,8 @@ def register(game: type[Game] | GamePlugin, *, id: str | None = None, summary: s
         if _ID.fullmatch(entry.id) is None and not is_foreign(entry.id):
             raise InputError("id", "an id such as 'strip-v0', lowercase and with a version", shown(entry.id))
         if entry.id in REGISTRY and REGISTRY[entry.id].entry_point != entry.entry_point:
-            raise ValueError(f"{shown(entry.id)} is taken by {REGISTRY[entry.id].entry_point}, got {entry.entry_point}")
+            cause = f"{REGISTRY[entry.id].entry_point} has it, not {entry.entry_point}"
+            raise InputError("id", "an id of no other game", shown(entry.id), cause)
     for entry in entries:
         REGISTRY[entry.id] = entry
         for listener in _listeners:
@@ -137,9 +138,7 @@ def _described(kind: type[Game], id: str | None, summary: str, parameters: Mappi
     plugin = _completed(GamePlugin(game=kind, summary=summary))
     id = plugin.id if id is None else id
     if id != plugin.id and plugin.id not in REGISTRY:
-        raise ValueError(
-            f"{shown(id)} is a preset of {plugin.id!r}, by which records name the game: register that first"
-        )
+        raise InputError("id", repr(plugin.id), shown(id), "records name the game by it, so register it before presets")
     _made(id, *_class_for(REGISTRY[plugin.id].plugin if id != plugin.id else plugin, parameters))
     return GameSpec(id, plugin, plugin.summary, dict(parameters))
 
@@ -279,9 +278,8 @@ def import_games(id: str) -> str:
         if "/" in module or module.endswith(".py"):
             dotted = clipped(module.removesuffix(".py").strip("./").replace("/", "."), MOST_SHOWN)
             hint = f"; name the module as Python does: {dotted}:{name or 'ID'}"
-        raise ValueError(
-            f"{shown(id)}: importing {shown(module)} failed with {type(error).__name__}: {shown(str(error))}{hint}"
-        ) from error
+        cause = f"importing {shown(module)} failed with {type(error).__name__}: {shown(str(error))}{hint}"
+        raise InputError(shown(id), cause=cause) from error
     games = [id for id, entry in REGISTRY.items() if entry.entry_point.startswith((f"{module}:", f"{module}."))]
     if name not in REGISTRY:
         expected = f"an id that {module} registers ({', '.join(games) or 'it registers none'})"

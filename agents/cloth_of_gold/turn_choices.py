@@ -21,7 +21,6 @@ from cellgames.agents.base import Agent, draw_seeds
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.core import Game
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.utils.errors import InputError, shown
 
@@ -88,11 +87,11 @@ class TurnChoices(TurnGame):
 
     @override
     def string_to_state(self, text: str, seed: int = 0) -> TurnState:
-        """Return the position of such a line, with its own turns; a `GameError` for others."""
+        """Return the position of such a line, with its own turns; an `InputError` for others."""
         word, _, rest = text.partition(" ")
         name, _, own = word.partition(":")
         if name != "turns" or not own.lstrip("-").isdecimal():
-            raise GameError(self.id, f"expected a line that begins with turns:SEED, got {shown(text)}")
+            raise InputError("position", "a line that begins with turns:SEED", shown(text), where=self.id)
         return self.proposing(super().string_to_state(rest, int(own)))
 
 

@@ -15,7 +15,6 @@ from cellgames.envs.boards.rle import board_to_string, string_to_board
 from cellgames.envs.cloth_of_gold import ClothOfGold
 from cellgames.envs.cloth_of_gold import notation as cloth_notation
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.toroidal_cup import ToroidalCup
 from cellgames.envs.toroidal_cup import notation as cup_notation
 from cellgames.utils.errors import InputError, shown
@@ -91,7 +90,7 @@ def record_to_rle(record: Record, *, turn: int | None = None, generation: int = 
     """
     game = game_of(record)
     if not isinstance(game, ClothOfGold | ToroidalCup):
-        raise GameError(game.id, "RLE is for boards of Life: Cloth of Gold and the Toroidal Cup")
+        raise InputError("game", "one with boards of Life: Cloth of Gold or the Toroidal Cup", game.id)
     states = replay(record)
     if turn is not None and not 0 <= turn < len(states):
         raise InputError("turn", f"a turn from 0 to {len(states) - 1}", turn)
@@ -137,15 +136,13 @@ def rle_to_position(game: Game, text: str, *, at: tuple[int, int] | None = None)
         ValueError: no RLE file, another game, or a board that is too large or impossible.
     """
     if not isinstance(game, ClothOfGold | ToroidalCup):
-        raise GameError(game.id, "RLE is for boards of Life: Cloth of Gold and the Toroidal Cup")
+        raise InputError("game", "one with boards of Life: Cloth of Gold or the Toroidal Cup", game.id)
     pattern = rle_to_board(text)
     rows, cols = (game.rows, game.cols) if isinstance(game, ToroidalCup) else (game.height, game.width)
     top, left = ((rows - len(pattern)) // 2, (cols - len(pattern[0])) // 2) if at is None else at
     if top < 0 or left < 0 or top + len(pattern) > rows or left + len(pattern[0]) > cols:
-        raise GameError(
-            game.id,
-            f"expected a pattern that fits {rows} x {cols}, got {len(pattern)} x {len(pattern[0])} at {top} {left}",
-        )
+        got = f"{len(pattern)} x {len(pattern[0])} at {top} {left}"
+        raise InputError("pattern", f"one that fits {rows} x {cols}", got, where=game.id)
     board = [[0] * cols for _ in range(rows)]
     two = all(cell <= 1 for row in pattern for cell in row)
     for row, cells in enumerate(pattern, top):

@@ -13,8 +13,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cellgames.envs.core import Game
+from cellgames.utils.errors import check_one_of
 
-from .learner_games import LearnerGames, as_tensor, check_pixels, endings, masks_by_component, position_of
+from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, position_of
 from .opponents import Opponents
 from .window import picture_of
 
@@ -56,7 +57,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
         device: torch.device | str = "cpu",
         **parameters: Any,
     ) -> None:
-        check_pixels(render_mode)
+        check_one_of("render_mode", render_mode, ("rgb_array", None))
         self._make(game, parameters)
         self.single_observation_space, self.single_action_space = self._set_up(
             num_envs, opponents, weights=weights, seat=seat, device=device

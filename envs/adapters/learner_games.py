@@ -19,17 +19,11 @@ from torch import Tensor
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.errors import listed, shown
+from cellgames.utils.errors import InputError, check_one_of, listed, located
 
 from .opponents import Opponents
 from .pettingzoo_common import action_space_of, box_of, checked_seed
 from .seats import Ended, SeatVector
-
-
-def check_pixels(render_mode: str | None) -> None:
-    """Raise a `ValueError` unless the mode is "rgb_array" or None, as environments of many games know it."""
-    if render_mode not in (None, "rgb_array"):
-        raise ValueError(f"expected a render_mode of 'rgb_array' or None, got {shown(render_mode)}")
 
 
 class LearnerGames:
@@ -50,7 +44,9 @@ class LearnerGames:
     def _make(self, game: Game | str, parameters: Mapping[str, Any]) -> None:
         """Take the rules, or make those of an id with its parameters."""
         if isinstance(game, Game) and parameters:
-            raise ValueError(f"{game.id}: the rules have their parameters, got {', '.join(parameters)} beside them")
+            raise InputError(
+                "game", "an id before parameters", "the rules", f"give them {listed(list(parameters))}", game.id
+            )
         self.game = game if isinstance(game, Game) else make(game, **parameters)
 
     def _set_up(
@@ -99,7 +95,7 @@ def env_seeds(game: Game, seed: int | Sequence[int | None] | None, num_envs: int
     else:
         given = [checked_seed(game, seed) + env_id for env_id in range(num_envs)]
     if len(given) != num_envs:
-        raise ValueError(f"{game.id}: expected {num_envs} seeds, one per env, got {len(given)}")
+        raise InputError("seed", f"{num_envs} seeds, one per env", len(given), where=game.id)
     return torch.tensor(
         [secrets.randbits(62) if one is None else checked_seed(game, one) for one in given], device="cpu"
     )
@@ -118,14 +114,11 @@ def as_tensor(game: Game, actions: Any, *batch: int) -> Tensor:
     """
     components = len(game.info.action_nvec)
     shape = (*batch, components) if components > 1 else batch
+    letters = ", ".join(["B"] * len(batch) + ["K"] * (components > 1))
     try:
-        return from_numbers(actions, shape)
+        return from_numbers(actions, shape, f"shape [{letters}] = ", "give one action of the learner's per env")
     except ActionsError as error:
-        if error.fault != "shape":
-            raise ValueError(f"{game.id}: expected whole numbers as actions, got {error.got}") from None
-        letters = [*["B"] * len(batch), *["K"] * (components > 1)]
-        expected = f"[{', '.join(letters)}] = {list(shape)}, one of the learner's per env"
-        raise ValueError(f"{game.id}: actions must have shape {expected}, got {error.got}") from None
+        raise located(error, game.id) from None
 
 
 def endings(ended: Ended) -> list[tuple[int, npt.NDArray[Any], dict[str, Any]]]:
@@ -154,7 +147,6 @@ def position_of(game: Game, options: Mapping[str, Any] | None) -> Any:
     Raises:
         ValueError: other options.
     """
-    options = options or {}
-    if unknown := [name for name in options if name != "position"]:
-        raise ValueError(f"{game.id}: reset knows the option 'position', got {listed(list(map(shown, unknown)))}")
-    return options.get("position")
+    for name in options or {}:
+        check_one_of("option", name, ("position",), game.id)
+    return (options or {}).get("position")

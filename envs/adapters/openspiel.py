@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.registry import REGISTRY, GameSpec, follow, make
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 
 try:
     import pyspiel
@@ -128,11 +127,11 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
     def __init__(self, game: Game | str, *, seed: int = 0, position: str = "", name: str = "") -> None:
         self.rules = game = make(game) if isinstance(game, str) else game
         if obstacles := game.info.search_obstacles:
-            raise GameError(game.id, f"expected a game in turns with perfect information, but {', '.join(obstacles)}")
+            raise InputError("game", "one in turns with perfect information", cause=", ".join(obstacles), where=game.id)
         position = unquote(position)
         state = game.string_to_state(position, seed) if position else game.init(torch.tensor([seed], device="cpu"))
         if bool(state.done):
-            raise GameError(game.id, f"expected the position of a game that goes on, got {shown(position)}")
+            raise InputError("position", "the position of a game that goes on", shown(position), where=game.id)
         self.start = game.solo(state)
         name = name or _name(game.id)
         _register(game, name)
@@ -151,7 +150,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
     def new_initial_state(self, state: object = None) -> OpenSpielState:
         """Return the start of a game; OpenSpiel's descriptions of other states are not taken."""
         if state is not None:
-            raise GameError(self.rules.id, "give the position to the game, not to its first state")
+            raise InputError("state", "None", state, "give the position to the game", self.rules.id)
         return OpenSpielState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
@@ -226,7 +225,7 @@ class _Observer:
 
     def __init__(self, game: OpenSpielGame, params: object) -> None:
         if params:
-            raise GameError(game.rules.id, f"expected no parameters of the observation, got {shown(params)}")
+            raise InputError("params", "no parameters of the observation", params, where=game.rules.id)
         shape = game.rules.info.observation.shape
         self.dict = {"observation": np.zeros(shape, dtype=np.float32)}
         self.tensor: npt.NDArray[np.float32] = self.dict["observation"].reshape(-1)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, chance
 from cellgames.plugins import resolve
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -99,7 +99,7 @@ def as_pool(game: Game, opponents: Opponents) -> list[Opponent]:
     """
     several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
     if several and not opponents:
-        raise ValueError(f"{game.id}: expected at least one opponent, got {shown(opponents)}")
+        raise InputError("opponents", "at least one opponent", opponents, where=game.id)
     return [_as_opponent(game, one) for one in (opponents if several else [opponents])]  # type: ignore[union-attr]
 
 
@@ -112,7 +112,7 @@ def _as_opponent(game: Game, given: Any) -> Opponent:
         made: Opponent = resolve(_OF_AGENT)(given, game)
         return made
     expected = "an agent, its name such as 'greedy', an opponent with start and pick, or a list of them"
-    raise ValueError(f"{game.id}: expected {expected}, got {shown(given)}")
+    raise InputError("opponents", expected, shown(given), where=game.id)
 
 
 def as_bounds(game: Game, count: int, weights: Sequence[float] | None) -> Tensor:
@@ -121,7 +121,7 @@ def as_bounds(game: Game, count: int, weights: Sequence[float] | None) -> Tensor
     parts = torch.tensor(given, dtype=torch.float64, device="cpu")
     if parts.shape != (count,) or not parts.isfinite().all() or parts.min() < 0 or parts.sum() <= 0:
         expected = f"{count} weights, one for each opponent, none negative and not all 0"
-        raise ValueError(f"{game.id}: expected {expected}; got {weights}")
+        raise InputError("weights", expected, weights, where=game.id)
     upto = parts.cumsum(0)
     return upto / upto[-1]
 
@@ -136,4 +136,4 @@ def as_seat(game: Game, seat: int | str) -> int:
     if isinstance(seat, int) and not isinstance(seat, bool) and 0 <= seat < len(players):
         return seat
     expected = f"a seat from 0 to {len(players) - 1}, one of {', '.join(players)}, or 'random'"
-    raise ValueError(f"{game.id}: expected {expected}; got {shown(seat)}")
+    raise InputError("seat", expected, shown(seat), where=game.id)

@@ -23,7 +23,7 @@ from pettingzoo.utils.wrappers import (
 from cellgames.envs.core.game import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 
 from .pettingzoo_common import Observation, PettingZooGame
 from .pettingzoo_parallel import ParallelGame, make_parallel
@@ -39,7 +39,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
 
     def __init__(self, game: Game, render_mode: str | None = None) -> None:
         if game.info.simultaneous:
-            raise ValueError(f"{game.id}: all players act at once; use ParallelGame, or make_aec")
+            raise InputError("game", "one in turns", cause="use ParallelGame, or make_aec", where=game.id)
         super().__init__(game, render_mode)
         self._legal: npt.NDArray[np.bool_] | None = None  # the mover's, once asked for
 
@@ -139,9 +139,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         except ValueError as error:
             return error
         kind = "a whole number" if count == 1 else f"{count} whole numbers"
-        return ValueError(
-            f"{self.game.id}: expected {kind} as action of player {self.agent_selection}, got {shown(action)}"
-        )
+        return InputError(f"action of player {self.agent_selection}", kind, shown(action), where=self.game.id)
 
 
 class _Near(BaseWrapper[str, Observation, Any]):
@@ -203,7 +201,7 @@ class _AssertOutOfBounds(_Near, AssertOutOfBoundsWrapper[str, Observation, Any])
             try:
                 from_numbers(action, self._shape)
             except ActionsError as error:
-                raise AssertionError(f"action is not in action space: it {error}") from None
+                raise AssertionError(f"action is not in action space: {error}") from None
         super().step(action)
 
 

@@ -24,7 +24,7 @@ from cellgames.envs.core.info import Space
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import State
 from cellgames.envs.core.vector import positions_by_env, put_positions
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 
 from .window import Rendered, RenderMode
 
@@ -181,7 +181,7 @@ def checked_seed(game: Game, seed: Any) -> int:
         ValueError: it is no whole number from 0 to 2**63 - 1.
     """
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
-        raise ValueError(f"{game.id}: expected a seed from 0 to 2**63 - 1, or None, got {shown(seed)}")
+        raise InputError("seed", "a whole number from 0 to 2**63 - 1, or None", shown(seed), where=game.id)
     return int(seed)
 
 

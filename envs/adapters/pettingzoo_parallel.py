@@ -15,7 +15,7 @@ from pettingzoo.utils.env import ParallelEnv
 from cellgames.envs.core.game import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.errors import listed, shown
+from cellgames.utils.errors import InputError, listed, shown
 
 from .pettingzoo_common import Observation, PettingZooGame
 
@@ -35,7 +35,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
 
     def __init__(self, game: Game, render_mode: str | None = None) -> None:
         if not game.info.simultaneous:
-            raise ValueError(f"{game.id}: players act in turn; use AECGame")
+            raise InputError("game", "one where all act at once", cause="use AECGame", where=game.id)
         super().__init__(game, render_mode)
         self._legal: npt.NDArray[np.bool_]  # [P, A], of the game in progress
 
@@ -63,7 +63,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
             return {}, {}, {}, {}, {}
         if not isinstance(actions, Mapping) or set(actions) != set(players):
             got = f"those of {listed(list(actions))}" if isinstance(actions, Mapping) else shown(actions)
-            raise ValueError(f"{self.game.id}: expected actions of {players}, got {got}")
+            raise InputError("actions", f"those of {players}", got, where=self.game.id)
         chosen, faults = self._chosen(actions)
         solo.step(chosen if len(self._components) > 1 else chosen[:, 0])
         self._legal = solo.legal_actions()
@@ -120,8 +120,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
             numbers: list[int] = from_numbers(action, (count,) if count > 1 else ()).reshape(-1).tolist()
         except ActionsError:
             kind = "a whole number" if count == 1 else f"{count} whole numbers"
-            message = f"{self.game.id}: expected {kind} as action of player {agent}, got {shown(action)}"
-            raise ValueError(message) from None
+            raise InputError(f"action of player {agent}", kind, shown(action), where=self.game.id) from None
         return numbers
 
 

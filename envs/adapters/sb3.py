@@ -14,8 +14,9 @@ import numpy.typing as npt
 import torch
 
 from cellgames.envs.core import Game
+from cellgames.utils.errors import check_one_of
 
-from .learner_games import LearnerGames, as_tensor, check_pixels, endings, position_of
+from .learner_games import LearnerGames, as_tensor, endings, position_of
 from .opponents import Opponents
 from .seats import Ended
 from .window import picture_of
@@ -97,7 +98,7 @@ class SeatVecEnv(LearnerGames, VecEnv):
         device: torch.device | str = "cpu",
         **parameters: Any,
     ) -> None:
-        check_pixels(render_mode)
+        check_one_of("render_mode", render_mode, ("rgb_array", None))
         self._make(game, parameters)
         observation_space, action_space = self._set_up(
             num_envs, opponents, seed=seed, weights=weights, seat=seat, device=device

@@ -20,7 +20,7 @@ from cellgames.envs.core import LOSS, Game, State, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 from cellgames.envs.core.vector import Positions, Starts, check_num_envs, positions_by_env, put_positions
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, check_one_of
 
 from .opponents import Opponent, Opponents, as_bounds, as_pool, as_seat
 
@@ -120,8 +120,7 @@ class SeatVector(Generic[S]):
         device: torch.device | str = "cpu",
     ) -> None:
         check_num_envs(game, num_envs)
-        if illegal not in get_args(Illegal):
-            raise ValueError(f"{game.id}: expected illegal to be one of {get_args(Illegal)}, got {shown(illegal)}")
+        check_one_of("illegal", illegal, get_args(Illegal), game.id)
         self.game = game
         self.num_envs = num_envs
         self.device = torch.device(device)
@@ -209,7 +208,7 @@ class SeatVector(Generic[S]):
             seeds = seed.to(self.device) if isinstance(seed, Tensor) else chance.seeds(seed, self.num_envs, self.device)
             if seeds.shape != self._each.shape or seeds.dtype != torch.int64:
                 got = f"{seeds.dtype} {list(seeds.shape)}"
-                raise ValueError(f"{self.game.id}: expected int64 seeds [B] = [{self.num_envs}], got {got}")
+                raise InputError("seed", f"int64 seeds [B] = [{self.num_envs}]", got, where=self.game.id)
             self._generator.manual_seed(int(chance.draw(seeds[0], _GENERATOR, torch.zeros_like(seeds[0]))))
             self._starts.seed(seeds)
         self._state: S = self._starts.new(seeds)
@@ -371,13 +370,13 @@ class SeatVector(Generic[S]):
         kind, num_envs = type(self._state), len(saved["player"])
         if type(saved["state"]) is not kind or saved["who"].shape != self._seating.seats.shape:
             got = f"{type(saved['state']).__name__} in {num_envs}"
-            raise ValueError(f"{self.game.id}: expected {kind.__name__} in {self.num_envs} envs, got {got}")
+            raise InputError("saved", f"{kind.__name__} in {self.num_envs} envs", got, where=self.game.id)
         shapes = [field.shape for field in self._state.tensors()], [field.shape for field in saved["state"].tensors()]
         if shapes[0] != shapes[1]:
-            raise ValueError(f"{self.game.id}: the saved games have other parameters than {self.game!r}")
+            raise InputError("saved", f"games of {self.game!r}", "other parameters", where=self.game.id)
         if int(saved["who"].max()) >= len(self.opponents):
-            known = f"the saved games know {int(saved['who'].max()) + 1} opponents, here are {len(self.opponents)}"
-            raise ValueError(f"{self.game.id}: {known}; set those that `opponents` were when they were saved")
+            cause = f"the saved games know {int(saved['who'].max()) + 1}; set those that there were then"
+            raise InputError("opponents", "all that were saved", len(self.opponents), cause, self.game.id)
         self._state = saved["state"].to(self.device).clone()
         self._generator.set_state(saved["generator"].cpu())
         self._starts.generator.set_state(saved["sampler"].cpu())
@@ -401,8 +400,8 @@ def _check_actions(
     """
     info, components = game.info, len(game.info.action_nvec)
     shape = (len(state),) if components == 1 else (len(state), components)
-    letters, about = ["B", "K"][: len(shape)], ", one of the learner's per env"
-    actions = game.check_integers(actions, shape, letters, device=state.device, about=about)
+    letters, hint = ["B", "K"][: len(shape)], "give one action of the learner's per env"
+    actions = game.check_integers(actions, shape, letters, device=state.device, hint=hint)
     choices = actions.reshape(len(state), components)
     legal = info.admits(mask, choices)
     if legal.all():

@@ -16,6 +16,7 @@ from cellgames.envs.core import chance
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.state import State, along_envs
 from cellgames.envs.core.vector import Positions, Starts, check_num_envs, positions_by_env, put_positions
+from cellgames.utils.errors import InputError
 
 from .learner_games import position_of
 
@@ -171,7 +172,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         game, state = self.game, self._state
         actions = tensordict.get(self.action_key)
         if not isinstance(actions, Tensor):
-            raise ValueError(f"{game.id}: actions must be a tensor, got {type(actions).__name__}")
+            raise InputError("actions", "a tensor", type(actions).__name__, where=game.id)
         actions = actions.clone()  # states may keep them
         chosen = tensordict.get("_step", None)
         if chosen is None:

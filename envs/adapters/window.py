@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import gymnasium
 
 from cellgames.envs.core import Game, State
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, check_one_of, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,9 +82,7 @@ class Rendered:
     _window: Window | None
 
     def _set_render_mode(self, mode: str | None) -> None:
-        if mode is not None and mode not in get_args(RenderMode):
-            modes = ", ".join(get_args(RenderMode))
-            raise ValueError(f"{self.game.id}: expected a render_mode of {modes}, got {shown(mode)}")
+        check_one_of("render_mode", mode, (*get_args(RenderMode), None), self.game.id)
         self.render_mode = mode
         self._window = Window(self.game.info.title) if mode == "human" else None
 
@@ -119,7 +117,7 @@ class Rendered:
             return names.index(player)
         if isinstance(player, int) and not isinstance(player, bool) and 0 <= player < len(names):
             return player
-        raise ValueError(f"{self.game.id}: expected a player of {', '.join(names)}, or its number, got {shown(player)}")
+        raise InputError("player", f"one of {', '.join(names)}, or its number", shown(player), where=self.game.id)
 
     def _draw(self, seat: int | None = None) -> None:
         """Bring the window up to date, if there is one."""

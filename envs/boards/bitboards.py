@@ -117,8 +117,8 @@ class Grid:
 
     def _check(self, boards: Tensor) -> Tensor:
         if boards.dtype != torch.int64 or boards.ndim < 3 or tuple(boards.shape[-3:-1]) != self.shape:
-            kind = f"int64 [..., {self.shape[0]}, {self.shape[1]}, B], got {boards.dtype} {list(boards.shape)}"
-            raise ValueError(f"bitboards of {self.rows} x {self.cols} are {kind}")
+            expected, got = f"int64 [..., {self.shape[0]}, {self.shape[1]}, B]", f"{boards.dtype} {list(boards.shape)}"
+            raise InputError(f"bitboards of {self.rows} x {self.cols}", expected, got)
         return boards
 
     def rolled(self, boards: Tensor, rows: int, cols: int) -> Tensor:

@@ -81,8 +81,8 @@ class PackedGrid:
     def unpack(self, boards: Tensor) -> Tensor:
         """Return words [..., N, B] as bool [B, ..., H, W]; the inverse of `pack`."""
         if boards.dtype != torch.int64 or boards.ndim < 2 or boards.shape[-2] != self.words:
-            kind = f"int64 [..., {self.words}, B], got {boards.dtype} {list(boards.shape)}"
-            raise ValueError(f"packed boards of {self.rows} x {self.cols} are {kind}")
+            expected, got = f"int64 [..., {self.words}, B]", f"{boards.dtype} {list(boards.shape)}"
+            raise InputError(f"packed boards of {self.rows} x {self.cols}", expected, got)
         words = boards.movedim(-1, 0)
         bit = torch.arange(self.rows_a_word * self.stride, device=boards.device)
         rows: Tensor = ((words.unsqueeze(-1) >> bit) & 1).bool().unflatten(-1, (self.rows_a_word, self.stride))

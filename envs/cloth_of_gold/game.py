@@ -14,7 +14,6 @@ from typing_extensions import override
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.board_planes import native_writer, seen_words, write_planes
 from cellgames.envs.core import chance
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, GameInfo, Space
 from cellgames.envs.core.solo import Solo
@@ -108,8 +107,7 @@ class ClothOfGold(Game[ClothState]):
 
     def _check_needed(self, name: str, usual: object, needed: str) -> None:
         if (value := getattr(self, name)) != usual and not (missing := getattr(self, needed)):
-            got = f"{name}={value} and {needed}={missing}"
-            raise ValueError(f"{self.id}: parameter {name!r} needs {needed!r}, got {got}")
+            raise InputError(name, f"{needed!r} with it", f"{name}={value} and {needed}={missing}", where=self.id)
 
     @cached_property
     def grid(self) -> Grid:
@@ -457,7 +455,7 @@ class ClothOfGold(Game[ClothState]):
     def action_to_string(self, action: int) -> str:
         """Return `r12c34` for row 12 and column 34, `end` for the end of the turn."""
         if not 0 <= action <= self.end_turn:
-            raise GameError(self.id, f"expected an action from 0 to {self.end_turn}, got {action}")
+            raise InputError("action", f"an action from 0 to {self.end_turn}", action, where=self.id)
         return notation.cell_to_string(*divmod(action, self.width)) if action < self.cells else notation.END_TURN
 
     @override
@@ -467,7 +465,7 @@ class ClothOfGold(Game[ClothState]):
             return self.end_turn
         row, col = notation.string_to_cell(text) or (self.height, self.width)
         if row >= self.height or col >= self.width:
-            raise GameError(self.id, f"expected {self._actions()}, got {shown(text)}")
+            raise InputError("action", self._actions(), shown(text), where=self.id)
         return row * self.width + col
 
     def _actions(self) -> str:
@@ -534,10 +532,10 @@ class ClothOfGold(Game[ClothState]):
         )
 
     def _position(self, text: str, example: str) -> Position:
-        """Return the position of a line; raise a `GameError` if this game cannot hold it."""
+        """Return the position of a line; raise an `InputError` if this game cannot hold it."""
         position = notation.string_to_position(text, self.height, self.width)
         if position is None:
-            raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")
+            raise InputError("position", f"a position such as {shown(example, 150)}", shown(text), where=self.id)
         first = 1 - self.initial_placement
         place = position.player ^ position.first  # 1 in the second turn of a round
         turns = 2 * (position.round - first) + place
@@ -560,7 +558,7 @@ class ClothOfGold(Game[ClothState]):
             and position.round < self.max_rounds,
         }
         if found := [expected for expected, holds in wrong.items() if holds]:
-            raise GameError(self.id, f"expected {found[0]}, got {shown(text)}")
+            raise InputError("position", found[0], shown(text), where=self.id)
         return position
 
     @override

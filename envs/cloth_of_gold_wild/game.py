@@ -18,7 +18,6 @@ from cellgames.envs.cloth_of_gold import placement, rules
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import LARGEST, ClothState
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs, innermost
@@ -241,7 +240,7 @@ class ClothOfGoldWild(ClothOfGold):
             return super().string_to_action(text)
         action = super().string_to_action(cell)
         if action == self.end_turn:
-            raise GameError(self.id, f"expected {self._actions()}, got {shown(text)}")
+            raise InputError("action", self._actions(), shown(text), where=self.id)
         return self.cells + action
 
     @override
@@ -266,5 +265,5 @@ class ClothOfGoldWild(ClothOfGold):
         found = notation.with_fields(self, state, fields)
         if isinstance(found, str):
             said = " ".join(f"{name}:{value}" for name, value in fields.items())
-            raise GameError(self.id, f"expected {found}, got {shown(said, 150)}")
+            raise InputError("position", found, shown(said, 150), where=self.id)
         return rounds.widened(self, found, torch.ones_like(found.live, dtype=torch.bool))

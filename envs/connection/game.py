@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import Library, Operator
@@ -208,7 +207,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
         """Return the action of a name by `action_to_string`; `swap` is read, too."""
         if text.strip().lower() in (SWAP, "swap"):
             if not self.swap:
-                raise GameError(self.id, f"expected a cell, got {shown(text)}; the game was made with swap=False")
+                raise InputError("action", "a cell", shown(text), "the game was made with swap=False", self.id)
             return self.layout.cells
         return self.layout.cell(text)
 

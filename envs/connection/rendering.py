@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cellgames.envs.core.drawing import Point, Polyline, Shape
 from cellgames.envs.stones.stone_view import INK
+from cellgames.utils.errors import InputError
 
 from .boards import Board
 
@@ -52,7 +53,7 @@ def winning_path(board: Board, cells: Sequence[int], winner: int) -> list[Link]:
     ways = [_ways(board, ours, side) for side in (1, 2, 4, 8) if goal & side]
     meeting = set.intersection(*(set(way) for way in ways))
     if not meeting:
-        raise ValueError(f"{('Black', 'White')[winner]} has no group that connects the sides of its goal")
+        raise InputError("winner", "a player with a group that connects its sides", ("Black", "White")[winner])
     centre = min(meeting, key=lambda cell: (sum(way[cell][0] for way in ways), cell))
     links: dict[Link, None] = {}
     for way in ways:

@@ -48,10 +48,8 @@ def sample_actions(
     """
     widths = [logits.shape[-1]] if nvec is None else list(nvec)
     if logits.ndim != 2 or logits.shape != mask.shape or mask.dtype != torch.bool or sum(widths) != logits.shape[1]:
-        raise ValueError(
-            f"expected logits [B, {sum(widths)}] and a mask, bool, of their shape; got logits {list(logits.shape)} and "
-            f"a mask {list(mask.shape)}, {mask.dtype}" + ("" if nvec is None else f", nvec {shown(list(nvec))}")
-        )
+        got = f"{list(logits.shape)} and {mask.dtype} {list(mask.shape)}, nvec {shown(nvec)}"
+        raise InputError("logits", f"logits [B, {sum(widths)}] and a mask, bool, of their shape", got)
     rows, components = len(logits), len(widths)
     lots: Sequence[Tensor | None] = [None] * components
     if generator is not None:

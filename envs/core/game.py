@@ -18,12 +18,12 @@ from torch import Tensor
 
 from cellgames.envs.kernels.actions import ActionsError, as_actions
 from cellgames.envs.kernels.compiling import Compile
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, located, shown
 
 from . import sampling
 from .chance import next_seed, seeds
 from .drawing import BoardView, Notes, Picture, draw_board, grid, headed, to_svg
-from .errors import GameError, IllegalActionError
+from .errors import IllegalActionError
 from .info import GameInfo
 from .solo import BatchOfOne, NativeSolo, Solo
 from .state import S, State, along_envs, choose_envs
@@ -210,10 +210,10 @@ class Game(ABC, Generic[S]):
         if components == 1 and not info.simultaneous and _legal_numbers(actions, legal):  # as nearly always
             return actions
         letters = ["B"] + ["P"] * info.simultaneous + ["K"] * (components > 1)
-        hint = "; did you pass one game's actions to a batch, or one player's to all?"
+        hint = "did you pass one game's actions to a batch, or one player's to all?"
         actions = self.check_integers(actions, (len(state), *info.action_shape), letters, hint=hint)
         if actions.device != state.device:
-            raise ValueError(f"{self.id}: actions are on {actions.device}, the games on {state.device}")
+            raise InputError("actions", f"actions on {state.device}", str(actions.device), where=self.id)
         seats = info.num_players if info.simultaneous else 1
         chosen = actions.reshape(-1, seats, components)
         mask = (self._legal(state) if legal is None else legal).reshape(-1, seats, info.num_actions)
@@ -232,26 +232,21 @@ class Game(ABC, Generic[S]):
         letters: list[str],
         *,
         device: torch.device | None = None,
-        about: str = "",
         hint: str = "",
     ) -> Tensor:
-        """Return actions as int64 if they are integers of a shape, else raise a `ValueError`.
+        """Return actions as int64 if they are integers of a shape, else raise an `InputError`.
 
         Args:
             actions: anything.
             shape: expected shape.
             letters: names of its axes, for the message.
             device: device of the result; None leaves the actions where they are.
-            about: text after the expected shape in the message.
-            hint: text at the end of the message.
+            hint: likely cause of another shape.
         """
         try:
-            return as_actions(actions, shape, device)
+            return as_actions(actions, shape, device, f"shape [{', '.join(letters)}] = ", hint)
         except ActionsError as error:
-            if error.fault != "shape":
-                raise ValueError(f"{self.id}: actions {error}") from None
-            expected = f"[{', '.join(letters)}] = {list(shape)}"
-            raise InputError("actions", f"shape {expected}{about}", f"{error.got}{hint}", where=self.id) from None
+            raise located(error, self.id) from None
 
     def illegal_action(self, state: S, env_id: int, seat: int, component: int, action: int) -> IllegalActionError:
         """Return the error of an illegal choice of a component by the player on `seat` in one game of the batch."""
@@ -337,14 +332,14 @@ class Game(ABC, Generic[S]):
         """
         most = math.prod(self.info.action_nvec)
         if not 0 <= action < most:
-            raise GameError(self.id, f"expected an action from 0 to {most - 1}, got {action}")
+            raise InputError("action", f"an action from 0 to {most - 1}", action, where=self.id)
         return str(action)
 
     def string_to_action(self, text: str) -> int:
         """Return the action of a text by `action_to_string`; a `ValueError` says what was expected."""
         most = math.prod(self.info.action_nvec)
         if not (text.isdecimal() and text.isascii() and int(text) < most):
-            raise GameError(self.id, f"expected an action from 0 to {most - 1}, got {shown(text)}")
+            raise InputError("action", f"an action from 0 to {most - 1}", shown(text), where=self.id)
         return int(text)
 
     def action_in_words(self, state: S, player: int, action: int) -> str:
@@ -393,7 +388,7 @@ class Game(ABC, Generic[S]):
             same = False
         if not same:
             example = shown(self.state_to_string(state), 150)
-            raise GameError(self.id, f"expected a position such as {example}, got {shown(text)}") from None
+            raise InputError("position", f"a position such as {example}", shown(text), where=self.id) from None
         return state.replace(**fields)
 
     # --- pictures, and text for a terminal ------------------------------------------------------------------------

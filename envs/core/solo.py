@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from typing_extensions import override
 
+from cellgames.utils.errors import InputError
+
 from .state import State
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class Solo(ABC):
 
     def __init__(self, game: Game, state: State) -> None:
         if len(state) != 1:
-            raise ValueError(f"{game.id}: expected a state of one game, got {len(state)}")
+            raise InputError("state", "a state of one game", len(state), where=game.id)
         self._game = game
         self._seed = int(state.seed)
         self._read(state)

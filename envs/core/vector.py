@@ -25,7 +25,6 @@ from cellgames.envs.kernels.compiling import Compile, check_compile, compiler_fo
 from cellgames.utils.errors import InputError, shown
 
 from .chance import draw, next_seed, seeds, uniform_int
-from .errors import GameError
 from .sampling import MANY, envs_innermost, random_bits, random_root, spread_over
 from .state import S, State, choose_envs
 
@@ -113,7 +112,7 @@ class Starts(Generic[S]):
         """Set the positions of games that start from now on.
 
         Raises:
-            GameError: no position, one of another game, or one where the game is over.
+            InputError: no position, one of another game, or one where the game is over.
         """
         self.positions: S | Sampler | None
         if positions is None or isinstance(positions, State | Sequence) or not callable(positions):
@@ -146,7 +145,9 @@ class Starts(Generic[S]):
         else:
             drawn = to_positions(self.game, self.positions(len(env_ids), self.generator))
             if len(drawn) != len(env_ids):
-                raise GameError(self.game.id, f"expected {len(env_ids)} positions of the sampler, got {len(drawn)}")
+                raise InputError(
+                    "positions", f"{len(env_ids)} positions of the sampler", len(drawn), where=self.game.id
+                )
         return put_positions(state, env_ids, drawn)
 
 
@@ -160,7 +161,7 @@ def to_positions(game: Game[S], positions: Given) -> S:
     """Return positions as one batch of games that go on.
 
     Raises:
-        GameError: no position, one of another game, or one where the game is over.
+        InputError: no position, one of another game, or one where the game is over.
     """
     example = game.init(torch.zeros(1, dtype=torch.int64, device="cpu"))
     lines = [positions] if isinstance(positions, str) else positions
@@ -168,15 +169,15 @@ def to_positions(game: Game[S], positions: Given) -> S:
         state = lines
         shapes = [[field.shape[1:] for field in one.tensors()] for one in (state, example)]
         if type(state) is not type(example) or shapes[0] != shapes[1]:
-            raise GameError(game.id, f"expected games of {game!r}, got {state!r}")
+            raise InputError("positions", f"games of {game!r}", state, where=game.id)
     elif isinstance(lines, Sequence) and lines and all(isinstance(line, str) for line in lines):
         state = type(example).cat([game.string_to_state(line) for line in lines])
     else:
         expected = "a position as a line of text, as game.state_to_string writes it, several of them, or a state"
-        raise GameError(game.id, f"expected {expected}; got {shown(positions)}")
+        raise InputError("position", expected, shown(positions), where=game.id)
     if len(over := state.done.nonzero()):
         line = game.state_to_string(state[int(over[0])])
-        raise GameError(game.id, f"expected a position to play on from, got a game that is over: {line!r}")
+        raise InputError("position", "a position to play on from", f"a game that is over: {line}", where=game.id)
     return state
 
 
@@ -186,12 +187,12 @@ def positions_by_env(game: Game[S], position: Any, num_envs: int) -> tuple[Tenso
     A position is a line as `game.state_to_string` writes it, for all envs; or for each env a line or None.
 
     Raises:
-        GameError: as for `to_positions`, or another number of lines.
+        InputError: as for `to_positions`, or another number of lines.
     """
     lines = [position] * num_envs if position is None or isinstance(position, str) else position
     if not isinstance(lines, Sequence) or len(lines) != num_envs:
         expected = f"a line of text, as game.state_to_string writes it, or one for each of {num_envs} envs"
-        raise GameError(game.id, f"expected a position as {expected}; got {shown(position)}")
+        raise InputError("position", expected, shown(position), where=game.id)
     env_ids = [env_id for env_id, line in enumerate(lines) if line is not None]
     if not env_ids:
         return None
@@ -201,10 +202,10 @@ def positions_by_env(game: Game[S], position: Any, num_envs: int) -> tuple[Tenso
 
 
 def check_num_envs(game: Game[Any], num_envs: object) -> None:
-    """Raise a `GameError` unless `num_envs` is a whole number of games that a batch can have, 1 to `MOST_ENVS`."""
+    """Raise an `InputError` unless `num_envs` is a whole number of games that a batch can have, 1 to `MOST_ENVS`."""
     whole = isinstance(num_envs, Integral) and not isinstance(num_envs, bool)
     if not whole or not 1 <= num_envs <= MOST_ENVS:  # type: ignore[operator]  # it is a number
-        raise GameError(game.id, f"expected from 1 to {MOST_ENVS:,} envs, got {shown(num_envs)}")
+        raise InputError("num_envs", f"from 1 to {MOST_ENVS:,}", shown(num_envs), where=game.id)
 
 
 class Vector(Generic[S]):
@@ -338,13 +339,13 @@ class Vector(Generic[S]):
         """Put games in progress in all envs, such as an earlier `state`; steps go on from them as they would have.
 
         Raises:
-            GameError: games of another kind, or of a number other than that of envs.
+            InputError: games of another kind, or of a number other than that of envs.
         """
         fields = list(zip(self._state.tensors(), games.tensors(), strict=False))
         if type(games) is not type(self._state) or any(
             own.shape != new.shape or own.dtype != new.dtype for own, new in fields
         ):
-            raise GameError(self.game.id, f"expected {self.num_envs} games of {self.game!r}, got {games!r}")
+            raise InputError("games", f"{self.num_envs} games of {self.game!r}", games, where=self.game.id)
         self._state = self._state.clone()  # callers keep what they have seen
         for own, new in zip(self._state.tensors(), games.tensors(), strict=True):
             own.copy_(new)

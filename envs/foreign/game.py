@@ -22,12 +22,11 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core.drawing import Bitmap, Picture, Rectangle, Text
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.state import State
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 
 from .simulators import Simulator, simulator
 
@@ -266,7 +265,9 @@ class ForeignGame(Game[ForeignState]):
             for action in actions:
                 state = self.step(state, torch.tensor([action]))
         except (ValueError, TypeError, RuntimeError):
-            raise GameError(self.id, f"expected a seed and legal actions such as [0,3,1], got {shown(text)}") from None
+            raise InputError(
+                "position", "a seed and legal actions such as [0,3,1]", shown(text), where=self.id
+            ) from None
         return state
 
     @override

@@ -13,7 +13,6 @@ from typing_extensions import override
 
 from cellgames.envs.boards.board_planes import write_planes
 from cellgames.envs.boards.packedboards import PackedGrid
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.solo import BatchOfOne, Solo
@@ -295,7 +294,9 @@ class GridAdaptation(Game[GridState]):
         action = notation.string_to_action(text, self.info.action_nvec)
         if action is None:
             expected = "an action such as r0c0, r0c0,r1c2,r3c4+r2c2/flip:100/buy or none/vote:1"
-            raise GameError(self.id, f"expected {expected} on a board of {self.size} x {self.size}, got {shown(text)}")
+            raise InputError(
+                "action", f"{expected} on a board of {self.size} x {self.size}", shown(text), where=self.id
+            )
         return action
 
     @override
@@ -366,10 +367,10 @@ class GridAdaptation(Game[GridState]):
         )
 
     def _position(self, text: str, example: str) -> Position:
-        """Return the position of a line; raise a `GameError` if this match cannot hold it."""
+        """Return the position of a line; raise an `InputError` if this match cannot hold it."""
         position = notation.string_to_position(text, self.size, self.players)
         if position is None:
-            raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")
+            raise InputError("position", f"a position such as {shown(example, 150)}", shown(text), where=self.id)
         last = self.rounds + (position.stage != "play")
         first = {"play": 1, "vote": last, "over": self.rounds}[position.stage]
         most_points = 3 * self.spaces * self.rounds
@@ -381,7 +382,7 @@ class GridAdaptation(Game[GridState]):
             f"at most {self.most_bought} extra tiles": max(position.bought) > self.most_bought,
         }
         if found := [expected for expected, holds in wrong.items() if holds]:
-            raise GameError(self.id, f"expected {found[0]}, got {shown(text)}")
+            raise InputError("position", found[0], shown(text), where=self.id)
         return position
 
     @override

@@ -19,6 +19,7 @@ from cellgames.envs.core.state import copied, innermost
 from cellgames.envs.core.vector import Transition
 from cellgames.envs.native import Library, library, pointer
 from cellgames.envs.native.native_library import threads
+from cellgames.utils.errors import InputError
 
 from . import legality, matches
 from .state import COMPONENTS, GridState
@@ -107,7 +108,7 @@ def play(
     batch, players = state.rewards.shape
     shape, spread = (batch, players, components), random and given.shape == (1,)
     if given.shape != shape and not spread:
-        raise ValueError(f"{game.id}: expected actions or random bits {list(shape)}, got {list(given.shape)}")
+        raise InputError("actions", f"actions or random bits {list(shape)}", list(given.shape), where=game.id)
     actions = given.new_empty((players, components, batch)).movedim(-1, 0) if random else given
     rewards, terminated, truncated = map(copied, (state.rewards, state.terminated, state.truncated))
     inner = list(map(innermost, state.tensors()))

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.solo import BatchOfOne, Solo
@@ -287,7 +286,7 @@ class GridAdaptationTalk(GridAdaptation):
         spoken = notation.string_to_words(said, self.info.action_nvec[BASE:]) if say else 0
         if spoken is None:
             example = ",".join("1" * self.places)
-            raise GameError(self.id, f"expected an action such as none{notation.SAY}{example}, got {shown(text)}")
+            raise InputError("action", f"an action such as none{notation.SAY}{example}", shown(text), where=self.id)
         played: int = self.base.string_to_action(base)
         return played * int((self.words + 1) ** self.places) + spoken
 
@@ -312,7 +311,7 @@ class GridAdaptationTalk(GridAdaptation):
         state = _with_talk(self.init(torch.tensor([seed], device="cpu")))
         example, found = self.state_to_string(state), notation.split(self, text)
         if found is None:
-            raise GameError(self.id, f"expected a position such as {shown(example, 200)}, got {shown(text)}")
+            raise InputError("position", f"a position such as {shown(example, 200)}", shown(text), where=self.id)
         line, played = found
         position = self._position(line, example)
         self._check_talks(position, len(played[0]), text)
@@ -324,7 +323,7 @@ class GridAdaptationTalk(GridAdaptation):
         low, high = (step * self.talk_steps for step in (number - 1, min(number, self.rounds)))
         if not low <= played <= high:
             expected = f"{low} to {high} talk steps" if low < high else f"{low} talk steps"
-            raise GameError(self.id, f"expected {expected} in this round, got {played}: {shown(text)}")
+            raise InputError("position", f"{expected} in this round", f"{played}: {shown(text)}", where=self.id)
 
     @override
     def view(self, state: GridState, player: int | None = None) -> View:

@@ -21,6 +21,8 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
+from cellgames.utils.errors import InputError
+
 INTERFACE = 16
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
@@ -89,7 +91,7 @@ def pointer(tensor: Tensor, dtype: torch.dtype) -> int:
     """Return the address of a tensor's numbers; a `ValueError` unless it is contiguous, on the CPU and of the dtype."""
     if tensor.dtype != dtype or tensor.device.type != "cpu" or not tensor.is_contiguous():
         got = f"{tensor.dtype} on {tensor.device} with strides {tensor.stride()}"
-        raise ValueError(f"expected a contiguous {dtype} tensor on the CPU, got {got}")
+        raise InputError("tensor", f"a contiguous {dtype} tensor on the CPU", got)
     return tensor.data_ptr()
 
 

@@ -60,8 +60,6 @@ class Operator(Generic[P, T]):
 
 def _device(arguments: tuple[Any, ...]) -> torch.device:
     """Return the device of the first tensor, state or sequence of tensors."""
-    for argument in arguments:
-        first = argument[0] if isinstance(argument, list | tuple) else argument
-        if isinstance(device := getattr(first, "device", None), torch.device):
-            return device
-    raise TypeError("expected a tensor, a state or a list of tensors")
+    firsts = (argument[0] if isinstance(argument, list | tuple) else argument for argument in arguments)
+    devices = (getattr(first, "device", None) for first in firsts)
+    return next(device for device in devices if isinstance(device, torch.device))

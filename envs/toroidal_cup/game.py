@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.vector import NativeStep
@@ -291,7 +290,7 @@ class ToroidalCup(Game[CupState]):
     def action_to_string(self, action: int) -> str:
         """Return `r6c10/3`: row and column of the shape's centre in one's own band, and the orientation."""
         if not 0 <= action < self.lattice.actions:
-            raise GameError(self.id, f"expected an action from 0 to {self.lattice.actions - 1}, got {action}")
+            raise InputError("action", f"an action from 0 to {self.lattice.actions - 1}", action, where=self.id)
         return notation.placement_to_string(*self.lattice.centre(action))
 
     @override
@@ -312,7 +311,7 @@ class ToroidalCup(Game[CupState]):
         if action is None:
             first, last = map(self.action_to_string, (0, self.lattice.actions - 1))
             expected = f"a placement from {first} to {last}, every {self.stride} rows and columns of the band"
-            raise GameError(self.id, f"expected {expected}, got {shown(text)}")
+            raise InputError("action", expected, shown(text), where=self.id)
         return action
 
     @override
@@ -357,11 +356,11 @@ class ToroidalCup(Game[CupState]):
         )
         bands = self._bands(state)
         if int(bands.sum()) != int((start > 0).sum()):
-            raise GameError(self.id, f"expected every cell in the band of its team, got {shown(text)}")
+            raise InputError("position", "every cell in the band of its team", shown(text), where=self.id)
         for seat, names in enumerate(position.queues):
             if not placement.always_room(self.lattice, PLACEABLE[position.pattern].stamps, bands[seat], names):
                 expected = f"an arrangement that leaves room for all shapes of {self.info.players[seat]}"
-                raise GameError(self.id, f"expected {expected}, got {shown(text)}")
+                raise InputError("position", expected, shown(text), where=self.id)
         state = state.replace(scores=bands.sum((1, 2))[None].to(state.scores.dtype))
         if left:
             return state
@@ -369,10 +368,10 @@ class ToroidalCup(Game[CupState]):
         return state.replace(rewards=torch.zeros_like(state.rewards))
 
     def _position(self, text: str, example: str) -> Position:
-        """Return the position of a line; raise a `GameError` if this game cannot hold it."""
+        """Return the position of a line; raise an `InputError` if this game cannot hold it."""
         position = notation.string_to_position(text, self.rows, self.cols)
         if position is None or position.pattern not in self.patterns or len(position.queues) != self.teams:
-            raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")
+            raise InputError("position", f"a position such as {shown(example, 150)}", shown(text), where=self.id)
         known, left, most = PLACEABLE[position.pattern].stamps, len(position.queues[0]), self.info.max_turns
         expected = ""
         if any(len(names) != left or not set(names) <= set(known) for names in position.queues):
@@ -380,7 +379,7 @@ class ToroidalCup(Game[CupState]):
         elif position.turn + left > most:
             expected = f"of {most} steps at most, played or to come"
         if expected:
-            raise GameError(self.id, f"expected a position {expected}, got {shown(text)}")
+            raise InputError("position", f"a position {expected}", shown(text), where=self.id)
         return position
 
     @override

@@ -208,8 +208,8 @@ def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: in
             raise InputError(parameter, f"cells from 0 to {size - 1} (row * {cols} + col)", int(own[wrong[0]]))
         if (shared := np.flatnonzero(flat[first + own])).size:
             cell, board = own[shared[0]], first[shared[0]]
-            teams_of, place = f"teams {flat[board + cell]} and {number}", f"(row {cell // cols}, column {cell % cols})"
-            raise ValueError(f"game {board // size}: {teams_of} both start on cell {cell} {place}")
+            got = f"teams {flat[board + cell]} and {number} on cell {cell} (row {cell // cols}, column {cell % cols})"
+            raise InputError(f"game {board // size}", "one team on a cell", got)
         flat[first + own] = number
     return torch.from_numpy(flat).view(-1, grid.rows, grid.cols)
 

@@ -88,7 +88,7 @@ def winning_path(cells: Cells, *, size: int, winner: int) -> list[Step]:
         raise InputError("winner", "winner 0 (Black) or 1 (White)", winner)
     ours = _winning_groups(board, size, winner)
     if not ours:
-        raise ValueError(f"{('Black', 'White')[winner]} has no closed path that wins on this board")
+        raise InputError("winner", "a player with a closed path that wins", ("Black", "White")[winner])
     edges = [[e for e in around if e.cell in ours] for around in neighbours(size)]
     # A winning path of Black crosses the bottom seam, one of White the right seam: start only there.
     axis = 2 if winner == 0 else 1

@@ -143,7 +143,7 @@ def test_the_final_census_is_that_of_the_final_boards() -> None:
 @pytest.mark.parametrize(
     ("moves", "message"),
     [
-        (("r0c0", "nonsense"), "game 2: move 2, 'nonsense': cloth-of-gold-v0: expected a cell"),
+        (("r0c0", "nonsense"), "game 2: move 2, 'nonsense': cloth-of-gold-v0: action: expected a cell"),
         (("r0c0", "r0c1"), r"game 2: too few moves: after the last one, move 2"),
         (("r0c0", "end", "r0c1"), r"game 2: move 3, 'r0c1': illegal action"),
         (None, r"game 2: moves after the end: the game is over after move \d+"),

@@ -20,7 +20,7 @@ from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.errors import GameError
+from cellgames.envs.core.errors import IllegalActionError, brief
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import shown
 from cellgames.utils.progress import waiting
@@ -303,7 +303,7 @@ class Table:
         return False
 
     def _refusal(self, word: str, error: ValueError) -> str:
-        reason = error.reason if isinstance(error, GameError) else error
+        reason = error.cause if isinstance(error, IllegalActionError) else brief(error)
         near = difflib.get_close_matches(word.lower(), _WORDS, n=1, cutoff=0.7)
         meant = f" Did you mean `{near[0]}`?" if near else ""
         return f"{shown(word)} is no move here: {reason}.{meant} `moves` lists all legal ones, `help` the other words."

@@ -148,7 +148,7 @@ def test_gymnasiums_game_is_that_of_the_seat_vector(game: Game) -> None:
             assert (info["outcome"], info["score"]) == (int(moved.ended.outcome[0]), float(moved.ended.scores[0]))
             assert env.core_state().equal(moved.ended.state)
             assert not env.action_masks().any()
-            with pytest.raises(ResetNeeded, match="the game is over"):
+            with pytest.raises(ResetNeeded):
                 env.step(action)
             observation, info = env.reset()  # the game that follows
             assert env.vector.state.equal(vector.state)

@@ -39,7 +39,7 @@ def test_envs_have_attributes_and_methods() -> None:
     masks = env.env_method("action_masks", indices=[3, 0])
     assert np.array_equal(masks, env.action_masks()[[3, 0]])
     assert env.env_is_wrapped(Monitor) == [False] * 4
-    with pytest.raises(AttributeError, match="no attribute 'stages'"):
+    with pytest.raises(AttributeError):
         env.get_attr("stages")
     masks[0][:] = True
     assert not env.action_masks().all()  # what is handed out is a copy

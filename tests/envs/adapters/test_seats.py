@@ -12,7 +12,7 @@ import pytest
 import torch
 from every_game import generator
 from learner_play import GAMES, Habit, Learner, by_hand, every_game, random_learner
-from refusals import refused
+from refusals import fails, refused
 from torch import Tensor
 from toy_games import Race, RaceState, Sealed
 
@@ -22,7 +22,7 @@ from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
 from cellgames.envs.adapters import UNIFORM, SeatEnv, SeatVecEnv, SeatVectorEnv
 from cellgames.envs.adapters import seats as seats_module
 from cellgames.envs.adapters.seats import SeatTransition, SeatVector
-from cellgames.envs.core import LOSS, Game, chance, seeds
+from cellgames.envs.core import LOSS, Game, IllegalActionError, chance, seeds
 
 TORUS = cellgames.make("torus-v0", size=2)
 
@@ -146,7 +146,7 @@ def test_a_game_that_ends_before_the_learners_turn_is_passed_over() -> None:
 
 def test_a_seat_that_never_acts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seats_module, "PATIENCE", 10)
-    with pytest.raises(RuntimeError, match="10 games in a row ended before the first turn"):
+    with pytest.raises(RuntimeError):
         SeatVector(TortoiseFirst(goal=1), 2, Walk(), seat="hare")
 
 
@@ -209,14 +209,14 @@ def test_what_is_saved_goes_on_as_if_nothing_had_happened(game: Game, tmp_path: 
 
 def test_what_was_saved_by_another_vector_is_refused() -> None:
     saved = SeatVector(TORUS, 3, [UNIFORM, Habit()], seed=1, weights=[0, 1]).state_dict()
-    others: tuple[tuple[Any, int, str], ...] = (
-        (TORUS, 4, "expected TorusState in 4 envs, got TorusState in 3"),
-        (Race(), 3, "expected RaceState in 3 envs, got TorusState in 3"),
-        (cellgames.make("torus-v0", size=3), 3, "the saved games have other parameters than Torus"),
-        (TORUS, 3, "the saved games know 2 opponents, here are 1"),
+    others: tuple[tuple[Any, int, str, str], ...] = (
+        (TORUS, 4, "saved", "TorusState in 3"),
+        (Race(), 3, "saved", "TorusState in 3"),
+        (cellgames.make("torus-v0", size=3), 3, "saved", "other parameters"),
+        (TORUS, 3, "opponents", "1"),
     )
-    for game, num_envs, message in others:
-        with pytest.raises(ValueError, match=message):
+    for game, num_envs, parameter, got in others:
+        with refused(parameter, got):
             SeatVector(game, num_envs).load_state_dict(saved)
 
 
@@ -252,8 +252,7 @@ def test_an_illegal_action_raises_or_loses_the_game() -> None:
     good = random_learner(strict, generator())
     wrong = good.clone()
     wrong[1] = taken
-    reason = f"torus-v0: illegal action {int(taken)} of player white in env 1: cell .* is taken"
-    with pytest.raises(ValueError, match=reason):
+    with fails(IllegalActionError, action=int(taken), player="white", env_id=1):
         strict.step(wrong)
     position = lenient.state.clone()
     moved, usual = lenient.step(wrong), legal.step(good)
@@ -279,22 +278,18 @@ NOBODY: tuple[Any, ...] = ({}, 7, [None, 7])
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    ("options", "got"),
     [
+        *(({"seat": seat}, repr(seat)) for seat in (2, -1, "blue", 1.0)),
+        *(({"opponents": wrong}, None) for wrong in (*NOBODY, [])),
         *(
-            ({"seat": seat}, "a seat from 0 to 1, one of black, white, or 'random'; got")
-            for seat in (2, -1, "blue", 1.0)
-        ),
-        *(({"opponents": wrong}, "an agent, its name such as 'greedy'") for wrong in NOBODY),
-        ({"opponents": []}, r"at least one opponent, got \[\]"),
-        *(
-            ({"opponents": [None, None], "weights": weights}, "2 weights, one for each opponent, none negative")
+            ({"opponents": [None, None], "weights": weights}, str(weights))
             for weights in ([1.0], [2, -1], [0, 0], [1, float("nan")])
         ),
-        ({"seed": seeds(0, 3)}, r"int64 seeds \[B\] = \[2\], got torch.int64 \[3\]"),
-        ({"illegal": "ignore"}, "illegal to be one of"),
+        ({"seed": seeds(0, 3)}, "torch.int64 [3]"),
+        ({"illegal": "ignore"}, "'ignore'"),
     ],
 )
-def test_bad_arguments_are_refused(options: dict[str, Any], expected: str) -> None:
-    with pytest.raises(ValueError, match=f"expected {expected}"):
+def test_bad_arguments_are_refused(options: dict[str, Any], got: str | None) -> None:
+    with refused(list(options)[-1], got):
         SeatVector(TORUS, 2, **options)

@@ -230,8 +230,8 @@ def test_a_broken_promise_is_named(name: str) -> None:
     with pytest.raises(ContractError) as caught:
         check_game(game)
     error = caught.value
-    assert error.game == game.id
-    assert re.search(what, error.what), error
+    assert error.where == game.id
+    assert re.search(what, error.parameter), error
     assert re.search(rest, f"{error.got}; {error.cause}"), error
     assert vars(pickle.loads(pickle.dumps(error))) == vars(error)
 

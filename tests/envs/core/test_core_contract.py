@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 import torch
 from every_game import GAMES, every_game, generator, midway, seen
-from refusals import refused
+from refusals import fails, refused
 from toy_games import Sealed, random_actions
 from twins import NOT_TELLING, WAYS, telling_methods, told, twin
 
 import cellgames
-from cellgames.envs.core import Game, State, seeds
+from cellgames import InputError
+from cellgames.envs.core import Game, IllegalActionError, State, seeds
 
 
 @every_game
@@ -67,13 +68,10 @@ def test_an_action_out_of_range_names_env_player_and_range(game: Game, beyond: i
     index = [2, *[seat] * info.simultaneous, *[component] * several]
     for action in (most + beyond, -1 - beyond):
         actions[tuple(index)] = action
-        part = f", component {component}" if several else ""
-        message = (
-            f"{game.id}: illegal action {action} of player {info.players[seat]} in env 2{part}: "
-            f"expected a number from 0 to {most - 1}"
-        )
-        with pytest.raises(ValueError, match=f"^{message}$"):
+        place = {"env_id": 2, "component": component if several else None}
+        with fails(IllegalActionError, where=game.id, action=action, player=info.players[seat], **place) as caught:
             game.step(state, actions)
+        assert caught.value.cause == f"expected a number from 0 to {most - 1}"
 
 
 @every_game
@@ -91,9 +89,8 @@ def test_an_illegal_action_names_env_player_action_and_reason_and_harms_nothing(
     actions[(*where, *[component] * several)] = action
     seat = where[1] if info.simultaneous else int(state.current_player[env_id])
     before = state.clone()
-    part = f", component {component}" if several else ""
-    message = rf"^{game.id}: illegal action {action} of player {info.players[seat]} in env {env_id}{part}: \w+"
-    with pytest.raises(ValueError, match=message):
+    place = {"env_id": env_id, "component": component if several else None}
+    with fails(IllegalActionError, where=game.id, action=action, player=info.players[seat], **place):
         game.step(state, actions)
     assert state.equal(before)
 
@@ -124,7 +121,7 @@ def test_a_state_is_indexed_like_a_tensor_of_games(game: Game) -> None:
     assert len(state[mask]) == 2
     assert len(state[[]]) == 0
     for env_id in (5, -6):
-        with pytest.raises(IndexError, match="expected an env from 0 to 4, got"):
+        with pytest.raises(IndexError):
             state[env_id]
 
 
@@ -194,7 +191,7 @@ def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) ->
 def test_a_line_that_is_no_position_is_refused(game: Game) -> None:
     good = game.state_to_string(midway(game, 1))
     for wrong in ("", "nonsense", good + good, good[1:]):
-        with pytest.raises(ValueError, match=r"expected .*, got "):
+        with pytest.raises(InputError):
             game.string_to_state(wrong)
 
 

@@ -16,13 +16,14 @@ import torch
 from every_game import GAMES, generator
 from learner_play import every_game
 from paths import ROOT
-from refusals import refused
+from refusals import fails, refused
 from torch import Tensor
 from toy_games import Race
 
 import cellgames
+from cellgames import InputError
 from cellgames.envs.core import Game, Vector, chance, seeds
-from cellgames.envs.core.errors import GameError
+from cellgames.envs.core.errors import IllegalActionError
 from cellgames.envs.kernels.compiling import Compile, compiler_found
 from cellgames.envs.native import without_native
 
@@ -85,7 +86,7 @@ def test_a_vector_refuses_illegal_actions_and_plays_on(game: Game) -> None:
     before, actions = vector.state.clone(), nth_legal(game, vector.legal_actions, 0)
     wrong = actions.clone()
     wrong.view(-1)[-1] = 10**6
-    with pytest.raises(ValueError, match=rf"{game.id}: illegal action 1000000 of player \w+ in env 2"):
+    with fails(IllegalActionError, where=game.id, action=10**6, env_id=2):
         vector.step(wrong)
     with refused("actions"):
         vector.step(actions[:2])
@@ -96,7 +97,7 @@ def test_a_vector_refuses_illegal_actions_and_plays_on(game: Game) -> None:
 def test_a_vector_refuses_bad_arguments() -> None:
     game = GAMES["torus-small-v0"]
     for num_envs in (0, -1, 1 << 62, 1 << 70, 1.5, "3", True):
-        with pytest.raises(GameError):
+        with pytest.raises(InputError):
             game.vector(num_envs)  # type: ignore[arg-type]  # on purpose
     with refused("compile", "'yes'"):
         game.vector(2, compile="yes")  # type: ignore[arg-type]  # on purpose

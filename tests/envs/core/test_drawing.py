@@ -155,7 +155,7 @@ def test_a_frame_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 
     path = tmp_path / "game.gif"
     path.write_text("old")
-    with pytest.raises(RuntimeError, match="no third frame"):
+    with pytest.raises(RuntimeError):
         save_animation(broken(), path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

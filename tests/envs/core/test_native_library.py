@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from native_code import native_library
+from refusals import refused
 
 from cellgames.envs.native import library, pointer, status
 from cellgames.envs.native import native_library as loading
@@ -83,14 +84,12 @@ def test_one_of_other_sources_is_not_used(anew: None, monkeypatch: pytest.Monkey
     ids=["dtype", "strides", "device"],
 )
 def test_addresses_are_of_plain_tensors_only(tensor: torch.Tensor) -> None:
-    with pytest.raises(ValueError, match=r"expected a contiguous torch.int32 tensor on the CPU, got"):
+    with refused("tensor"):
         pointer(tensor, torch.int32)
 
 
 def test_a_call_says_which_argument_is_wrong() -> None:
     native, words = library(CPU), torch.zeros(4, dtype=torch.int64)
     assert native is not None
-    with pytest.raises(
-        ctypes.ArgumentError, match=r"^argument 4: ValueError: expected a contiguous torch.int64 tensor"
-    ):
+    with pytest.raises(ctypes.ArgumentError, match=r"^argument 4: InputError: tensor: "):
         native.cellgames_spread_bits(words[:1], 2, 1, words[::2])

@@ -20,11 +20,11 @@ from cloth_of_gold_reference import (
 )
 from torch import Tensor
 
+from cellgames import InputError
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.cloth_of_gold import ClothOfGold, rules
 from cellgames.envs.cloth_of_gold.notation import Position, position_to_string, string_to_position
 from cellgames.envs.cloth_of_gold.simulation import advance, simulate
-from cellgames.envs.core import GameError
 
 STANCES = {"passive": 0, "defensive": rules.NEUTRAL_HOLD, "aggressive": rules.NEUTRAL_HOLD | rules.NEUTRAL_ATTACK}
 every_neutral_rule = pytest.mark.parametrize(("births", "stance"), list(product((False, True), STANCES)))
@@ -219,7 +219,7 @@ def test_an_action_is_named_by_row_and_column_or_end() -> None:
     "text", ["", "End", "end ", "r12", "c3r4", "r-1c2", "r01c2", "r1c2 ", "r1c2/0", "R1C2", "r٣c1", "r8c0", "r0c40"]
 )
 def test_what_names_no_action_is_refused(text: str) -> None:
-    with pytest.raises(GameError):
+    with pytest.raises(InputError):
         ClothOfGold(height=8, width=40).string_to_action(text)
 
 

@@ -13,9 +13,10 @@ import pytest
 import torch
 from grid_adaptation_reference import BUY, FLIP, RESERVE, VOTE, ReferenceMatch, random_actions
 from grid_adaptation_table import Table, agree, make, reference_of
+from refusals import fails, refused
 from torch import Tensor
 
-from cellgames.envs.core import DRAW, LOSS, WIN, Game, seeds
+from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, seeds
 from cellgames.envs.grid_adaptation import GridAdaptation, GridState
 
 # Matches of all kinds; on the small boards players meet, and in the short ones many are tied in the end.
@@ -142,7 +143,7 @@ def test_garnets_at_200_points_and_for_every_further_50(points: int, garnets: in
 def test_votes_of_none_count_for_nobody() -> None:
     """As PettingZoo's environment plays for an illegal vote; whoever checks refuses them."""
     table = last_round([9, 9, 1, 1, 1]).play()
-    with pytest.raises(ValueError, match="action 5 of player player_0 in env 0, component 6"):
+    with fails(IllegalActionError, action=5, player="player_0", component=6):
         table.game.step(table.state, table.actions(vote={1: 4}))
     table.step(table.actions(vote={1: 4}), checked=False)
     assert table.read("candidate") == 4
@@ -205,11 +206,10 @@ def refusal(table: Table, player: int, component: int, choice: int) -> str:
     if table.match.voting:
         actions = table.actions(vote={p: min(table.match.legal(p)[VOTE]) for p in range(table.match.players)})
     actions[0, player, component] = choice
-    start = f"grid-adaptation-v0: illegal action {choice} of player player_{player} in env 0, component {component}: "
-    with pytest.raises(ValueError, match=f"^{start}") as refused:
+    with fails(IllegalActionError, action=choice, player=f"player_{player}", component=component) as caught:
         table.game.step(table.state, actions)
     assert table.state.equal(before)
-    return str(refused.value)[len(start) :]
+    return caught.value.cause
 
 
 def test_every_illegal_choice_has_a_reason() -> None:
@@ -261,7 +261,7 @@ def test_lines_that_no_match_comes_to_are_refused(old: str, new: str, expected: 
     game = make(size=5, players=2, starting_garnets=13)  # the price of three is 2 + 4 + 8
     line = game.state_to_string(game.init(seeds(0, 1)))
     assert line.count(old) == 1
-    with pytest.raises(ValueError, match=f"grid-adaptation-v0: expected {expected}, got '"):
+    with refused("position", expected=expected):
         game.string_to_state(line.replace(old, new))
 
 
