@@ -268,12 +268,8 @@ class GridAdaptation(Game[GridState]):
     @override
     def summary(self, state: GridState) -> dict[str, Any]:
         """Return everybody's last `sequence`, `tokens` and `garnets`, and the seat of the `candidate`."""
-        return {
-            "sequence": state.sequence[0].tolist(),
-            "tokens": state.tokens[0].tolist(),
-            "garnets": state.garnets[0].tolist(),
-            "candidate": int(state.candidate[0]),
-        }
+        lists = {name: getattr(state, name)[0].tolist() for name in ("sequence", "tokens", "garnets")}
+        return {**lists, "candidate": int(state.candidate[0])}
 
     @override
     def solo(self, state: GridState) -> Solo:

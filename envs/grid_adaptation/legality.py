@@ -5,7 +5,6 @@ Letters: `B` matches, `P` players, `S` spaces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import torch
@@ -34,36 +33,22 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
 
     It is written into `out`, a mask of the same number of matches: fresh memory for many takes longer than the mask.
     """
-    parts = torch.cat((*_tiles(game, state), *_others(game, state)), 2)
-    return parts if out is None else out.copy_(parts)
-
-
-def _tiles(game: GridAdaptation, state: GridState) -> Iterator[Tensor]:
-    """Yield the masks of spaces of the tiles and the reserve tile, with "none" at the end: bool [B, P, S + 1]."""
-    free = free_spaces(game, state)
+    free, pays, placed = free_spaces(game, state), may_pay(game, state), _placed(game, state)
     none = torch.zeros(len(state), game.spaces + 1, dtype=torch.bool, device=state.device)
     none[:, -1] = True
-    first, placed = torch.cat((free, ~free.any(1, keepdim=True)), 1), _placed(game, state)
-    for slot in range(MOST_TILES):
-        yield torch.where(slot < placed, first, none)[:, None].expand(-1, game.players, -1)
-    has = (state.reserves > 0) | may_pay(game, state)
-    yield (has[..., None] & torch.cat((free, none[:, -1:]), 1)[:, None]) | none[:, None]
+    first, has = torch.cat((free, ~free.any(1, keepdim=True)), 1), (state.reserves > 0) | pays
+    parts = [torch.where(slot < placed, first, none)[:, None].expand(-1, game.players, -1) for slot in range(RESERVE)]
+    parts.append((has[..., None] & torch.cat((free, none[:, -1:]), 1)[:, None]) | none[:, None])
+    yes, flips = torch.ones_like(pays), game.flips_now(state.round)[:, None].expand_as(pays)
+    votes = _voters(game, state)[..., None]
+    parts += torch.stack((yes, flips, flips, flips), 2), torch.stack((yes, pays), 2)
+    mask = torch.cat((*parts, rules.ballot(state.tied) & votes, ~votes), 2)
+    return mask if out is None else out.copy_(mask)
 
 
 def _placed(game: GridAdaptation, state: GridState) -> Tensor:
     """Return the number of tiles that each player places, but for the reserve tile: int64 [B, 1]."""
     return torch.where(state.round == 1, game.first_tiles, 1)[:, None]
-
-
-def _others(game: GridAdaptation, state: GridState) -> Iterator[Tensor]:
-    """Yield the masks of flips, purchases and votes: bool [B, P, 4], [B, P, 2] and [B, P, P + 1]."""
-    pays = may_pay(game, state)
-    yes = torch.ones_like(pays)
-    flips = game.flips_now(state.round)[:, None].expand_as(pays)
-    yield torch.stack((yes, flips, flips, flips), 2)
-    yield torch.stack((yes, pays), 2)
-    votes = _voters(game, state)
-    yield torch.cat((rules.ballot(state.tied) & votes[..., None], ~votes[..., None]), 2)
 
 
 def _voters(game: GridAdaptation, state: GridState) -> Tensor:

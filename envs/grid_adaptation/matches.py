@@ -130,7 +130,7 @@ def _judged(game: GridAdaptation, state: GridState, votes: Tensor) -> GridState:
     voting, last = state.round > game.rounds, (state.round == game.rounds)[:, None]
     tokens = torch.where(last, rules.tokens(state.scores), state.tokens)
     garnets = state.garnets + torch.where(last, rules.earned_garnets(state.scores), 0)
-    fewest = rules.fewest(state.scores)
+    fewest = state.scores == state.scores.amin(1, keepdim=True)
     alone = last & (fewest.sum(1, keepdim=True) == 1)
     tied = torch.where(last, fewest & ~alone, state.tied)
     to_vote = last[:, 0] & rules.voters(tied, tokens).any(1)

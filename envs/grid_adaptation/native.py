@@ -6,7 +6,6 @@ Their reference is the torch code of `matches` and `legality`, which runs on oth
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -56,7 +55,7 @@ class Step:
         """Return the call of a step and of the mask after it in the memory of a single match; it is not renewed."""
         native = library(state.device)
         assert native is not None
-        head, memory = call(*numbers(self.game), 1), addresses(state.tensors())
+        head, memory = call(self.game, 1), addresses(state.tensors())
         rewards, flags = results[1].data_ptr(), torch.empty(2, dtype=torch.bool, device="cpu")  # no end has to be told
         moves = (given.data_ptr(), given.numel(), 1, None, rewards, flags.data_ptr(), flags.data_ptr() + 1)
         step = partial(native.cellgames_grid_adaptation_step, *head, False, memory, *moves)
@@ -72,7 +71,7 @@ def _native_mask(native: Library, game: GridAdaptation, state: GridState, out: T
     if out is None:
         out = torch.empty((len(state), game.players, game.info.num_actions), dtype=torch.bool, device=state.device)
     inner = [x if len(x) == 1 and x.is_contiguous() else innermost(x) for x in state.tensors()]
-    arguments = call(*numbers(game), len(out))
+    arguments = call(game, len(out))
     native.cellgames_grid_adaptation_legal(*arguments, addresses(inner), pointer(out, torch.bool), None)
     return out
 
@@ -85,7 +84,7 @@ def _native_free_spaces(native: Library, game: GridAdaptation, state: GridState)
     inner = list(map(innermost, state.tensors()))
     free = torch.empty((len(state), game.spaces), dtype=torch.bool, device=state.device)
     arguments = (addresses(inner), None, pointer(free, torch.bool))
-    native.cellgames_grid_adaptation_legal(*call(*numbers(game), len(free)), *arguments)
+    native.cellgames_grid_adaptation_legal(*call(game, len(free)), *arguments)
     return free
 
 
@@ -114,7 +113,7 @@ def play(
     inner = list(map(innermost, state.tensors()))
     rows = given if spread else given.long().flatten(1)
     function(
-        *call(*numbers(game), batch),
+        *call(game, batch),
         renew,
         addresses(inner),
         rows.data_ptr(),
@@ -131,25 +130,19 @@ def play(
     return Transition(actions, rewards, terminated, truncated)
 
 
-@lru_cache
-def numbers(game: GridAdaptation) -> tuple[tuple[int, ...], float]:
-    """Return the rules as native functions take them, and the value of a garnet."""
-    flips = sorted({number for number in game.flip_rounds if number <= game.rounds})
-    scheme = ("score", "outcome", "public").index(game.reward_scheme)
-    kinds = (game.size, game.players, game.rounds, game.first_tiles, game.starting_garnets, game.reserves, scheme)
-    return (*kinds, *flips), game.garnet_value
-
-
-def call(rules: Sequence[int], garnet_value: float, batch: int) -> tuple[object, int, int, int]:
-    """Return the first arguments of native functions: the rules, how many numbers they are, matches and threads."""
-    given = _for_native(tuple(rules), garnet_value)
+def call(game: GridAdaptation, batch: int) -> tuple[object, int, int, int]:
+    """Return the first arguments of native functions: the rules, the length of that list, matches and threads."""
+    given = _for_native(game)
     return given, len(given), batch, threads(batch, _MATCHES_A_THREAD)
 
 
 @lru_cache
-def _for_native(rules: tuple[int, ...], garnet_value: float) -> ctypes.Array[ctypes.c_int64]:
-    (bits,) = struct.unpack("i", torch.tensor(garnet_value, dtype=torch.float32, device="cpu").numpy().tobytes())
-    numbers = (*rules[:7], bits, *rules[7:])
+def _for_native(game: GridAdaptation) -> ctypes.Array[ctypes.c_int64]:
+    flips = sorted({number for number in game.flip_rounds if number <= game.rounds})
+    scheme = ("score", "outcome", "public").index(game.reward_scheme)
+    kinds = (game.size, game.players, game.rounds, game.first_tiles, game.starting_garnets, game.reserves, scheme)
+    value = torch.tensor(game.garnet_value, dtype=torch.float32, device="cpu")
+    numbers = (*kinds, int(value.view(torch.int32)), *flips)
     return (ctypes.c_int64 * len(numbers))(*numbers)
 
 

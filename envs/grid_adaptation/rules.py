@@ -82,11 +82,6 @@ def earned_garnets(points: Tensor) -> Tensor:
     return torch.where(above >= 0, 1 + above // GARNETS_EACH, 0)
 
 
-def fewest(points: Tensor) -> Tensor:
-    """Return a mask of the players with the fewest points, bool [B, P]."""
-    return points == points.amin(1, keepdim=True)
-
-
 def voters(tied: Tensor, won: Tensor) -> Tensor:
     """Return a mask of the voters, bool [B, P]: if somebody is tied, all players with a Token (`won`, int64 [B, P])."""
     return (won > 0) & tied.any(1, keepdim=True)

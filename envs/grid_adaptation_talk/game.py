@@ -10,12 +10,13 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.envs.boards.bitboards import popcount
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.solo import BatchOfOne, Solo
@@ -23,8 +24,9 @@ from cellgames.envs.core.state import along_envs, choose_envs
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.notation import Position
 from cellgames.envs.grid_adaptation.rendering import View
-from cellgames.envs.grid_adaptation.state import COMPONENTS, GridState
-from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.grid_adaptation.rules import flipped
+from cellgames.envs.grid_adaptation.state import COMPONENTS, FLIP, GridState
+from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from cellgames.envs.core.vector import NativeStep
 
 Talk = Literal["none", "public", "private"]
+Promises = Literal["none", "ally", "sequence"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +53,12 @@ class GridAdaptationTalk(GridAdaptation):
         talk_steps: in which words are sent before each round, 1 to 10.
         scramble: True to deal out the words of a talk step anew among their senders, so that they carry nothing.
         mute: True to replace all words by silence on their way.
-        reward_sharing: the ally's share of a reward, 0 to 1; None without allies. Seats 0 and 1 are allies, and so on.
+        reward_sharing: the ally's share of a reward, 0 to 1; None without allies. Seats 0 and 1 are allies, and so on,
+            unless promises make them.
+        promises: what a public word promises in the last talk step before a round. With "ally" word k names seat k - 1;
+            two who name each other are allies until the next such step, the others have none. With "sequence" word k
+            names sequence k - 1: if a digit may be flipped in the round, the player must come as near to it as it can.
+            Other words promise nothing, and a promise counts as it was said.
     """
 
     talk: Talk = "none"
@@ -59,9 +67,10 @@ class GridAdaptationTalk(GridAdaptation):
     scramble: bool = False
     mute: bool = False
     reward_sharing: float | None = None
+    promises: Promises = "none"
 
     added_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"talk", "words", "talk_steps", "scramble", "mute", "reward_sharing"}
+        {"talk", "words", "talk_steps", "scramble", "mute", "reward_sharing", "promises"}
     )
 
     def __post_init__(self) -> None:
@@ -76,9 +85,14 @@ class GridAdaptationTalk(GridAdaptation):
                 raise InputError(name, "True or False", shown(flag), where=self.id)
         if self.scramble and self.mute:
             raise InputError("mute", "one of scramble=True and mute=True", "both", where=self.id)
-        share = self.reward_sharing
-        if share is not None and (isinstance(share, bool | str) or not 0 <= share <= 1 or self.players % 2):
+        check_choices(self, promises=get_args(Promises))
+        share, named = self.reward_sharing, {"none": 0, "ally": self.players, "sequence": 8}[self.promises]
+        odd = self.players % 2 and self.promises != "ally"
+        if share is not None and (isinstance(share, bool | str) or not 0 <= share <= 1 or odd):
             raise InputError("reward_sharing", "0 to 1 and an even number of players", shown(share), where=self.id)
+        if named and (self.talk != "public" or self.words < named or (self.promises == "ally" and share is None)):
+            expected = f"public talk with {named} words or more, and reward_sharing for allies"
+            raise InputError("promises", expected, shown(self.promises), where=self.id)
 
     @cached_property
     @override
@@ -128,11 +142,28 @@ class GridAdaptationTalk(GridAdaptation):
         """Return a mask of the matches whose next step is a talk step, bool [B]; False after the end."""
         return _with_talk(state).talks < state.round.clamp(max=self.rounds) * self.talk_steps
 
-    def shared(self, rewards: Tensor) -> Tensor:
-        """Return rewards after sharing, of those that each player has earned, float32 [B, P] both."""
+    def allies(self, state: GridState) -> Tensor:
+        """Return the seat of each player's ally, int64 [B, P]; its own without one."""
+        seats = torch.arange(self.players, device=state.device).expand(len(state), -1)
+        if self.promises != "ally":
+            return seats ^ 1
+        named = words.promised(self, _with_talk(state)) - 1
+        named = named.where((named >= 0) & (named < self.players), seats)
+        return named.where(named.gather(1, named) == seats, seats)
+
+    def shared(self, rewards: Tensor, allies: Tensor) -> Tensor:
+        """Return rewards, float32 [B, P], after sharing with `allies`, int64 [B, P]."""
         if not (share := self.reward_sharing):
             return rewards
-        return (1 - share) * rewards + share * rewards[:, [seat ^ 1 for seat in range(self.players)]]
+        alone = allies == torch.arange(self.players, device=rewards.device)
+        return torch.where(alone, rewards, (1 - share) * rewards + share * rewards.gather(1, allies))
+
+    def kept(self, state: GridState) -> Tensor:
+        """Return a mask of the flips that keep a promise to come near a sequence, bool [B, P, 4]; all without one."""
+        word = words.promised(self, _with_talk(state))[..., None]
+        after = flipped(state.sequence[..., None], torch.arange(4, device=state.device))
+        distance = popcount(after ^ (word - 1))
+        return (distance == distance.amin(2, keepdim=True)) | (word <= 0) | (word > 8)
 
     @override
     def places_tiles(self, state: GridState) -> Tensor:
@@ -157,7 +188,7 @@ class GridAdaptationTalk(GridAdaptation):
             base = quiet
         else:
             played = self.base._step(base, actions[..., :BASE])
-            played = played.replace(rewards=self.shared(played.rewards))
+            played = played.replace(rewards=self.shared(played.rewards, self.allies(state)))
             base = played if not now.any() else quiet.merge(played, lambda one, other: choose_envs(now, one, other))
         env_ids = now.nonzero().squeeze(1)
         after = state.with_base(base)
@@ -181,7 +212,8 @@ class GridAdaptationTalk(GridAdaptation):
 
     @override
     def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
-        return None if library(device) is None else partial(native.step_in_place, self)
+        fails = library(device) is None or self.promises == "sequence"  # native code draws any flip
+        return None if fails else partial(native.step_in_place, self)
 
     @override
     def free_spaces(self, state: GridState) -> Tensor:
@@ -197,6 +229,9 @@ class GridAdaptationTalk(GridAdaptation):
     def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
         now, base_width = self.talking(state), self.base.info.num_actions
         mask[..., :base_width] = self.base._legal(_with_talk(state).base)
+        if self.promises == "sequence":
+            flips = mask[..., self.silent[FLIP] : self.silent[FLIP] + 4]
+            flips &= self.kept(state) | ~along_envs(self.flips_now(state.round), 3)
         nothing = torch.zeros(base_width, dtype=torch.bool, device=state.device)
         nothing[self.silent] = True
         mask[now, :, :base_width] = nothing
@@ -207,17 +242,13 @@ class GridAdaptationTalk(GridAdaptation):
 
     @override
     def _random_actions(self, state: GridState, bits: Tensor) -> Tensor:
+        if self.promises == "sequence":
+            return Game._random_actions(self, state, bits)
         played = self.base._random_actions(_with_talk(state).base, bits[..., :BASE])
         said = (bits[..., BASE:] * (self.words + 1)) >> 31
-        quiet = self._silence(bits)
-        talks = torch.cat((quiet[..., :BASE], said), -1)
-        return choose_envs(self.talking(state), talks, torch.cat((played, quiet[..., BASE:]), -1))
-
-    def _silence(self, like: Tensor) -> Tensor:
-        """Return actions that do nothing, int64 of a shape [..., K], with the matches next to each other in memory."""
-        nothing = torch.tensor([self.fallback(part, None) for part in range(like.shape[-1])], device=like.device)
-        inner = like.movedim(0, -1)
-        return nothing.to(torch.int64)[:, None].expand(inner.shape).contiguous().movedim(-1, 0)
+        now = along_envs(self.talking(state), bits.ndim)
+        nothing = torch.tensor([self.fallback(part, None) for part in range(BASE)], device=bits.device)
+        return torch.cat((torch.where(now, nothing, played), said * now), -1)
 
     @override
     def _why_illegal(self, state: GridState, seat: int, component: int, action: int) -> str:
@@ -225,6 +256,8 @@ class GridAdaptationTalk(GridAdaptation):
             return "words are said in talk steps only"
         if bool(self.talking(state)):
             return f"in a talk step there is no {COMPONENTS[component]}"
+        if component == FLIP and self.promises == "sequence" and bool(self.flips_now(state.round)):
+            return f"the player has promised {int(words.promised(self, _with_talk(state))[0, seat]) - 1:03b}"
         return super()._why_illegal(state, seat, component, action)
 
     @override
@@ -247,7 +280,8 @@ class GridAdaptationTalk(GridAdaptation):
         talking = self.talking(state)[:, None, None, None].expand(-1, 1, self.size, self.size)
         parts = [super().observe(state, seat), talking, known]
         if self.reward_sharing is not None:
-            ally = seat[:, None] ^ 1 == torch.arange(self.players, device=state.device)
+            own, seats = seat[:, None], torch.arange(self.players, device=state.device)
+            ally = (self.allies(state).gather(1, own) == seats) & (own != seats)
             parts.append(ally[..., None, None].expand(-1, -1, self.size, self.size))
         return torch.cat(parts, 1)
 
@@ -260,18 +294,21 @@ class GridAdaptationTalk(GridAdaptation):
         """Return those of the base game, and the words `heard` in the last talk step by sender, [B, P].
 
         They are -1 at the player's own seat, and everywhere before the first talk step. The seat of the `ally`, [B], is
-        there if rewards are shared.
+        there if rewards are shared, -1 without one.
         """
         state = _with_talk(state)
         arrived = words.heard_by(self, state.arrived, torch.full_like(state.talks, player)).long()
         last = arrived[torch.arange(len(state), device=state.device), (state.talks - 1).clamp(min=0)]
         heard = torch.cat((last[:, :player], torch.full_like(last[:, :1], words.TO_COME), last[:, player:]), 1)
-        ally = {} if self.reward_sharing is None else {"ally": torch.full_like(state.talks, player ^ 1)}
-        return {**super().infos(state, player), "heard": heard, **ally}
+        found = {**super().infos(state, player), "heard": heard}
+        if self.reward_sharing is not None:
+            ally = self.allies(state)[:, player]
+            found["ally"] = ally.where(ally != player, -1)
+        return found
 
     @override
     def solo(self, state: GridState) -> Solo:
-        if library(state.device) is None or self.reward_sharing is not None:
+        if library(state.device) is None or self.reward_sharing is not None or self.promises != "none":
             return BatchOfOne(self, state)
         return TalkSolo(self, _with_talk(state))
 

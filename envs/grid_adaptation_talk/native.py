@@ -33,10 +33,12 @@ def step_in_place(
     said, talks = state.said.contiguous(), state.talks.contiguous()
     options = (ctypes.c_int64 * 4)(game.places, game.words, game.talk_steps, game.talks)
     more = options, pointer(talks, torch.int64), pointer(said, torch.int8)
+    allies = game.allies(state) if game.reward_sharing else None
     function, components = native.cellgames_grid_adaptation_talk_step, BASE + game.places
     played = rounds.play(function, game.base, state.base, given, random, True, components, more)
-    for rewards in (state.rewards, played.rewards) if game.reward_sharing else ():
-        rewards.copy_(game.shared(rewards))
+    if allies is not None:
+        for rewards in (state.rewards, played.rewards):
+            rewards.copy_(game.shared(rewards, allies))
     for field, written in ((state.talks, talks), (state.said, said)):
         if field.data_ptr() != written.data_ptr():
             field.copy_(written)

@@ -11,8 +11,9 @@ the words as they arrived, by the sender from whom they seemed to come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -61,27 +62,21 @@ def to_text(game: GridAdaptationTalk, state: TalkState, player: int | None = Non
     lists = {"said": state.said[0, :played]} | ({"heard": state.heard[0, :played]} if altered else {})
     parts = []
     for name, field in lists.items():
-        known = _known(game, name, player, altered)
-        text = field.numpy(force=True).astype(str).astype(object)
-        parts.append(f" {name}:{_listed(np.where(known, text, HIDDEN)) or '-'}")
+        text = np.where(known(game, name, player, altered), field.numpy(force=True).astype(str).astype(object), HIDDEN)
+        steps = "/".join(",".join(".".join(seat) for seat in step) for step in text.tolist())
+        parts.append(f" {name}:{steps or '-'}")
     return "".join(parts)
 
 
-def _known(game: GridAdaptationTalk, name: str, player: int | None, altered: bool) -> npt.NDArray[np.bool_]:
-    """Return a mask of the words of a talk step that a player knows, bool [P, R]."""
-    shape = game.players, game.places
-    if player is None:
-        return np.ones(shape, dtype=np.bool_)
-    known, others = np.zeros(shape, dtype=np.bool_), [seat for seat in range(game.players) if seat != player]
-    if name == "said":
-        known[player] = True
-    if name == "heard" or not altered:
-        known[others, [player - (player > seat) for seat in others] if game.talk == "private" else 0] = True
-    return known
-
-
-def _listed(steps: npt.NDArray[Any]) -> str:
-    return "/".join(",".join(".".join(seat) for seat in step) for step in steps.tolist())
+def known(game: GridAdaptationTalk, name: str, player: int | None, altered: bool) -> npt.NDArray[np.bool_]:
+    """Return a mask of the words of a talk step, "said" or "heard", that a player or a spectator knows, bool [P, R]."""
+    found = np.full((game.players, game.places), player is None)
+    if name == "said" and player is not None:
+        found[player] = True
+    if (name == "heard" or not altered) and player is not None:
+        others = [seat for seat in range(game.players) if seat != player]
+        found[others, [player - (player > seat) for seat in others] if game.talk == "private" else 0] = True
+    return found
 
 
 def split(game: GridAdaptationTalk, text: str) -> tuple[str, list[Tensor]] | None:
@@ -90,28 +85,20 @@ def split(game: GridAdaptationTalk, text: str) -> tuple[str, list[Tensor]] | Non
     None if the words are missing, or not those of such a game.
     """
     names = _FIELDS if game.scramble or game.mute else _FIELDS[:1]
-    parts = text.split()
-    base, given = parts[: -len(names)], parts[-len(names) :]
-    found = []
-    for name, part in zip(names, given, strict=False):
-        field = _parsed(game, part.removeprefix(f"{name}:")) if part.startswith(f"{name}:") else None
-        if field is None:
-            return None
-        found.append(field)
-    if len(found) < len(names) or len({len(field) for field in found}) > 1:
-        return None
-    return " ".join(base), found
+    line = re.fullmatch("(.*)" + "".join(rf" {name}:(\S+)" for name in names), " ".join(text.split()))
+    base, *lists = line.groups() if line else [""]
+    found = [field for field in (_parsed(game, part) for part in lists) if field is not None]
+    return (base, found) if len(found) == len(names) and len({*map(len, found)}) == 1 else None
 
 
 def _parsed(game: GridAdaptationTalk, text: str) -> Tensor | None:
     """Return the words of a list, int8 [T, P, R]."""
-    shape = game.players, game.places
-    cut: Callable[[str, str], list[str]] = str.split
-    steps = [[cut(seat, ".") for seat in cut(step, ",")] for step in cut(text, "/")] if text != "-" else []
-    if any(len(step) != shape[0] or any(len(seat) != shape[1] for seat in step) for step in steps):
+    shape, known_words = (game.players, game.places), {str(word) for word in range(game.words + 1)}
+    steps = [[seat.split(".") for seat in step.split(",")] for step in text.split("/")] if text != "-" else []
+    if len(steps) > game.talks or any([*map(len, step)] != [shape[1]] * shape[0] for step in steps):
         return None
     flat = [word for step in steps for seat in step for word in seat]
-    if len(steps) > game.talks or any(word not in map(str, range(game.words + 1)) for word in set(flat)):
+    if not known_words.issuperset(flat):
         return None
     return torch.tensor(list(map(int, flat)), dtype=torch.int8, device="cpu").view(-1, *shape)
 

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from .notation import known
 from .state import TalkState
 
 if TYPE_CHECKING:
@@ -65,22 +68,16 @@ def last_talk(game: GridAdaptationTalk, state: TalkState, player: int | None = N
     number = int(state.talks[0]) - 1
     if number < 0:
         return Conversation("no talk yet", game.info.players, game.talk == "public", ())
-    written, arrived = (field[0, number].tolist() for field in (state.said, state.arrived))
-    altered = state.heard.shape[1] > 0
-    public = game.talk == "public"
-
-    def letter(sender: int, receiver: int | None) -> Letter | None:
-        if sender == receiver:
-            return None
-        place = 0 if receiver is None else receiver - (receiver > sender)
-        knows_said = player in (None, sender) or (not altered and receiver in (None, player))
-        knows_arrived = (
-            player is None or (not altered and knows_said) or (sender != player and receiver in (None, player))
-        )
-        return (written[sender][place] if knows_said else None, arrived[sender][place] if knows_arrived else None)
-
-    receivers: list[int | None] = [None] if public else list(range(game.players))
-    letters = [[letter(sender, receiver) for receiver in receivers] for sender in range(game.players)]
+    altered, public = state.heard.shape[1] > 0, game.talk == "public"
+    written, arrived = (
+        np.where(
+            known(game, name, player, altered), field[0, number].numpy(force=True).astype(object), np.array(None)
+        ).tolist()
+        for name, field in (("said", state.said), ("heard" if altered else "said", state.arrived))
+    )
+    letters: list[list[Letter | None]] = [list(zip(*row, strict=True)) for row in zip(written, arrived, strict=True)]
+    for sender, row in enumerate(() if public else letters):
+        row.insert(sender, None)
     round, step = divmod(number, game.talk_steps)
     title = f"talk before round {round + 1}" + (
         f", step {step + 1} of {game.talk_steps}" if game.talk_steps > 1 else ""

@@ -20,6 +20,7 @@ from cellgames.envs.kernels.compiling import table
 
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
+    from .state import TalkState
 
 TO_COME = -1
 """The word of a talk step that has not been played."""
@@ -72,6 +73,13 @@ def heard_by(game: GridAdaptationTalk, heard: Tensor, seat: Tensor) -> Tensor:
     other, back = _others(game.players, heard.device)
     place = back[seat] if game.talk == "private" else torch.zeros_like(back[seat])
     return heard[env_ids, :, other[seat], place].movedim(1, 2)
+
+
+def promised(game: GridAdaptationTalk, state: TalkState) -> Tensor:
+    """Return each player's public word of the last talk step before a round, int64 [B, P]; 0 before the first."""
+    last = state.talks // game.talk_steps * game.talk_steps - 1
+    said = state.said[torch.arange(len(last), device=last.device), last.clamp(min=0), :, 0].long()
+    return said.where((last >= 0)[:, None], 0)
 
 
 def history(game: GridAdaptationTalk, said: Tensor, heard: Tensor, seat: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import torch
@@ -27,6 +27,11 @@ NAMES = {
     "turn": "turn",
     "candidate": "candidate",
 }
+
+
+def always(candidate: int) -> Callable[[list[int]], int]:
+    """Chance as the game had it; the reference refuses a player who is not among those it asks about."""
+    return lambda among: candidate
 
 
 def make(**parameters: Any) -> GridAdaptation:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from grid_adaptation_reference import Action, ReferenceMatch, random_actions
+from grid_adaptation_reference import FLIP, Action, ReferenceMatch, matching, random_actions
 
 ALL = -1
 Letter = tuple[int, int, int]
@@ -27,6 +27,7 @@ class TalkMatch:
     talk: str
     words: int
     talk_steps: int
+    promises: str = "none"
     written: list[list[Letter]] = field(default_factory=list)
     delivered: list[list[Letter]] = field(default_factory=list)
 
@@ -42,12 +43,27 @@ class TalkMatch:
             return [ALL]
         return [seat for seat in range(self.match.players) if seat != sender]
 
+    def promised(self, player: int) -> int:
+        """Return a player's public word of the last talk step before a round, less 1; -1 before the first."""
+        whole = len(self.written) // self.talk_steps * self.talk_steps
+        return self.written[whole - 1][player][2] - 1 if whole else -1
+
+    def ally(self, player: int) -> int:
+        """Return the seat of a player's ally, or its own: two who name each other, or neighbours without promises."""
+        seat = self.promised(player) if self.promises == "ally" else player + (-1 if player % 2 else 1)
+        mutual = self.promises != "ally" or (0 <= seat < self.match.players and self.promised(seat) == player)
+        return seat if mutual else player
+
     def legal(self, player: int) -> list[set[int]]:
         """Return the legal choices of every component of a player's action."""
         silence, everything = {0}, set(range(self.words + 1))
         said = [everything if self.talking else silence for _ in self.receivers(player)]
-        none = [{choice} for choice in self.match.none]
-        return [*(none if self.talking else self.match.legal(player)), *said]
+        legal = [{choice} for choice in self.match.none] if self.talking else self.match.legal(player)
+        if self.promises == "sequence" and self.promised(player) in range(8):
+            own, goal = self.match.sequences[player], self.promised(player)
+            near = {flip: matching(own ^ (0, 1, 2, 4)[flip], goal) for flip in legal[FLIP]}
+            legal[FLIP] = {flip for flip in near if near[flip] == max(near.values())}
+        return [*legal, *said]
 
     def step(
         self,
@@ -85,11 +101,10 @@ class TalkMatch:
 
 def random_talk(one: TalkMatch, rng: random.Random) -> list[list[int]]:
     """Return legal actions of all players."""
-    if not one.talking:
-        return [
-            [*action, *(0 for _ in one.receivers(seat))] for seat, action in enumerate(random_actions(one.match, rng))
-        ]
-    return [
-        [*one.match.none, *(rng.randint(0, one.words) for _ in one.receivers(player))]
-        for player in range(one.match.players)
-    ]
+    actions, nothing = [], [one.match.none] * one.match.players
+    for player, played in enumerate(nothing if one.talking else random_actions(one.match, rng)):
+        action = [*played, *(rng.randint(0, one.words) if one.talking else 0 for _ in one.receivers(player))]
+        if one.promises == "sequence" and one.legal(player)[FLIP]:
+            action[FLIP] = rng.choice(sorted(one.legal(player)[FLIP]))
+        actions.append(action)
+    return actions

@@ -72,7 +72,7 @@ VARIANTS: list[Game] = [
     GridAdaptation(size=8, players=5, rounds=14, reserves=8, starting_garnets=100, reward_scheme="public"),
     GridAdaptationTalk(**{**TALK, "talk_steps": 3, "words": 2}),
     GridAdaptationTalk(**{**TALK, "players": 2, "words": 1}, scramble=True, reward_sharing=0.25),
-    GridAdaptationTalk(**{**TALK, "talk": "public", "players": 5}, scramble=True),
+    GridAdaptationTalk(**{**TALK, "talk": "public", "players": 5}, scramble=True, reward_sharing=0.5, promises="ally"),
     GridAdaptationTalk(**{**TALK, "talk": "public", "size": 17, "words": 100}, mute=True),
     GridAdaptationTalk(**VOTES, talk="public", first_tiles=1),
     GridAdaptationTalk(**MANY, talk="private", scramble=True, reward_scheme="outcome"),

@@ -106,6 +106,8 @@ BAD: dict[str, list[dict[str, Any]]] = {
         *({"words": 4, "talk": "none"}, {"talk": "loud"}, {**PUBLIC, "scramble": True, "mute": True}),
         *({**PUBLIC, "reward_sharing": share} for share in (1.5, "half")),
         {**PUBLIC, "players": 3, "reward_sharing": 0.5},
+        *({**bad, "promises": "sequence"} for bad in ({"talk": "private"}, {**PUBLIC, "words": 7})),
+        *({**PUBLIC, **bad} for bad in ({"promises": "ally"}, {"promises": True})),
     ],
     "cloth-of-gold-wild-v0": [
         *({"neutral_stance": "angry"}, {"terrain": 1}, {"territory": "hulls"}, {"buffer": 17}),

@@ -6,13 +6,13 @@ import dataclasses
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 from grid_adaptation_reference import BUY, FLIP, RESERVE, VOTE, ReferenceMatch, random_actions
-from grid_adaptation_table import Table, agree, make, reference_of
+from grid_adaptation_table import Table, agree, always, make, reference_of
 from refusals import fails, refused
 from torch import Tensor
 
@@ -50,11 +50,6 @@ def beside(game: GridAdaptation, num_envs: int, seed: int) -> Iterator[tuple[Gri
         for one, action, candidate in zip(matches, actions, state.candidate.tolist(), strict=True):
             one.step(action, always(candidate))
     yield state, matches, torch.tensor(actions)
-
-
-def always(candidate: int) -> Callable[[list[int]], int]:
-    """Chance as the game had it; the reference refuses a player who is not among those it asks about."""
-    return lambda among: candidate
 
 
 @every_family
@@ -159,25 +154,16 @@ def shares(candidates: Tensor) -> list[float]:
 def test_chance_draws_each_of_the_tied_as_often_from_the_envs_seed() -> None:
     """Without voters, and after a vote."""
     num_envs, third = 3000, pytest.approx(1 / 3, abs=0.045)  # sd 0.0086
-    table = last_round([9, 9, 9, 9, 1, 1, 1])
-    start = GridState.cat([table.state] * num_envs).replace(seed=seeds(4, num_envs))
-    actions = table.actions().expand(num_envs, -1, -1)
-    drawn = table.game.step(start, actions).candidate
-    assert shares(drawn) == [0, 0, 0, 0, third, third, third]
-    assert table.game.step(start[40:50], actions[40:50]).candidate.equal(drawn[40:50])
-
-    table = last_round([9, 9, 9, 1, 1, 1, 1]).play()
-    start = GridState.cat([table.state] * num_envs).replace(seed=seeds(4, num_envs))
-    actions = table.actions(vote={0: 5, 1: 3, 2: 4}).expand(num_envs, -1, -1)
-    drawn = table.game.step(start, actions).candidate
-    assert shares(drawn) == [0, 0, 0, third, third, third, 0]
-    assert table.game.step(start[40:50], actions[40:50]).candidate.equal(drawn[40:50])
+    voted = last_round([9, 9, 9, 1, 1, 1, 1]).play()
+    for first, table, vote in ((4, last_round([9, 9, 9, 9, 1, 1, 1]), {}), (3, voted, {0: 5, 1: 3, 2: 4})):
+        start = GridState.cat([table.state] * num_envs).replace(seed=seeds(4, num_envs))
+        actions = table.actions(vote=vote).expand(num_envs, -1, -1)
+        drawn = table.game.step(start, actions).candidate
+        assert shares(drawn) == [third if first <= seat < first + 3 else 0 for seat in range(7)]
+        assert table.game.step(start[40:50], actions[40:50]).candidate.equal(drawn[40:50])
 
 
-Views = list[list[Tensor]]
-
-
-def known(game: GridAdaptation, state: GridState) -> Views:
+def known(game: GridAdaptation, state: GridState) -> list[list[Tensor]]:
     """All that each player is shown: observation, mask, infos."""
     legal = game.legal_actions(state)
     return [

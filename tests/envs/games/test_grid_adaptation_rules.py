@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from grid_adaptation_reference import NO_TILE, RESERVE, TILES, drawn, empty, generation, majority, matching
+from grid_adaptation_reference import NO_TILE, drawn, empty, generation, majority, matching
 from grid_adaptation_table import Table, make, packed
 from refusals import fails
 
@@ -53,18 +53,6 @@ def test_every_neighbourhood_is_born_stays_or_vanishes_by_its_number_of_tiles() 
         assert after[env_id] == generation(board)
 
 
-def test_a_space_with_a_tile_cannot_be_named() -> None:
-    board = ".......\n.44....\n.44....\n" + ".......\n" * 4
-    table, taken = Table(make(**SMALL), board), {8, 9, 15, 16}
-    for component in (*TILES, RESERVE):
-        assert not table.match.legal(0)[component] & taken
-        for cell in taken:
-            actions = table.actions()
-            actions[0, 2, component] = cell
-            with fails(IllegalActionError, action=cell, player="player_2", component=component):
-                table.game.step(table.state, actions)
-
-
 def test_a_tile_is_forfeited_by_none() -> None:
     """As PettingZoo's environment plays for an illegal space; whoever checks refuses it."""
     table = Table(make(**SMALL), ".......\n.44....\n" + ".......\n" * 5, sequence=SEQUENCES)
@@ -102,13 +90,3 @@ def test_a_flip_comes_before_everything_else() -> None:
     assert table.read("scores") == [3 * 2 + 3, 3 * 2 + 1, 3 * 1 + 2]
     assert table.read("public")[0b010] == 9
     assert table.read("rewards") == [9 - 6, 7 - 7, 5 - 8]
-
-
-def test_every_tile_earns_a_point_for_each_digit_that_matches() -> None:
-    table = Table(make(**SMALL), ".......\n.62....\n.62....\n" + ".......\n" * 4, sequence=SEQUENCES, **LATER)
-    table.play()
-    assert table.read("scores") == [2 * 3 + 2 * 2, 2 * 2 + 2 * 1, 2 * 1 + 2 * 2]
-    assert table.read("public") == [6, 2, 10, 6, 6, 2, 10, 6]
-    table.play()
-    assert table.read("scores") == [20, 12, 12]
-    assert table.read("rewards") == [4, -2, -2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from grid_adaptation_reference import VOTE
-from grid_adaptation_table import agree, reference_of
+from grid_adaptation_reference import FLIP, VOTE
+from grid_adaptation_table import agree, always, reference_of
 from grid_talk_reference import ALL, Letter, TalkMatch, random_talk
-from refusals import refused
+from refusals import fails, refused
 from torch import Tensor
 
 import cellgames
-from cellgames.envs.core import seeds
+from cellgames.envs.core import IllegalActionError, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk, TalkState
-from cellgames.envs.grid_adaptation_talk.game import Talk
+from cellgames.envs.grid_adaptation_talk.game import Promises, Talk
 
 # Each option alone and together; odd sizes; matches in which some vote while others talk.
 FAMILIES: dict[str, dict[str, Any]] = {
@@ -35,6 +35,10 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "scrambled-in-public": {"talk": "public", "size": 5, "players": 5, "rounds": 3, "scramble": True},
     "mute": {"talk": "private", "size": 5, "players": 3, "rounds": 2, "mute": True},
     "mute-in-public": {"talk": "public", "size": 17, "players": 3, "rounds": 2, "words": 100, "mute": True},
+    "promises": {
+        **{"talk": "public", "size": 5, "players": 3, "rounds": 3, "flip_rounds": (1, 3), "talk_steps": 2},
+        **{"words": 9, "promises": "sequence"},
+    },
     "votes": {"talk": "public", "size": 5, "players": 4, "rounds": 1, "first_tiles": 1, "flip_rounds": (1,)},
     "all": {
         **{"talk": "private", "size": 9, "players": 6, "rounds": 3, "words": 3, "talk_steps": 2, "scramble": True},
@@ -46,7 +50,7 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 
 def reference(game: GridAdaptationTalk, state: TalkState) -> TalkMatch:
     base = reference_of(game.base, state.base)
-    return TalkMatch(base, game.talk, game.words, game.talk_steps)
+    return TalkMatch(base, game.talk, game.words, game.talk_steps, game.promises)
 
 
 def letters(game: GridAdaptationTalk, words: Tensor) -> list[Letter]:
@@ -72,11 +76,6 @@ def beside(game: GridAdaptationTalk, num_envs: int, seed: int) -> Iterator[tuple
             page = letters(game, arrived[env_id, steps[env_id] - 1])
             one.step(action, always(candidates[env_id]), partial(as_it_may, game, page))
     yield state, matches, torch.tensor(actions)
-
-
-def always(candidate: int) -> Callable[[list[int]], int]:
-    """Chance as the game had it; the reference refuses a player who is not among those it asks about."""
-    return lambda among: candidate
 
 
 def as_it_may(game: GridAdaptationTalk, arrived: list[Letter], sent: list[Letter]) -> list[Letter]:
@@ -158,7 +157,7 @@ def last_heard(one: TalkMatch, player: int) -> list[int]:
 def test_the_base_game_knows_nothing_of_talk() -> None:
     game = cellgames.make("grid-adaptation-v0")
     assert isinstance(game, GridAdaptation)
-    assert not {"talk", "words", "talk_steps", "scramble", "mute", "reward_sharing"} & set(game.parameters)
+    assert not {"talk", "words", "talk_steps", "scramble", "mute", "reward_sharing", "promises"} & set(game.parameters)
     assert type(game.init(seeds(0, 1))).__name__ == "GridState"
     assert game == cellgames.make(game.id, talk="none", words=8) == GridAdaptationTalk(talk="public", words=3).base
 
@@ -209,32 +208,35 @@ def test_words_that_reach_a_player_are_seen() -> None:
 
 
 def test_scrambled_words_come_from_each_sender_equally_often() -> None:
-    kinds: tuple[tuple[Talk, int], ...] = (("public", 3), ("private", 2))
-    for talk, senders in kinds:
+    kinds: tuple[tuple[Talk, list[float]], ...] = (("public", [1 / 3] * 3), ("private", [0.0, 0.5, 0.5]))
+    for talk, expected in kinds:
         game, num_envs = GridAdaptationTalk(talk=talk, players=3, size=5, scramble=True), 4000
         actions = torch.zeros(num_envs, *game.info.action_shape, dtype=torch.int64)
         actions[..., :4], actions[..., VOTE] = game.spaces, 3
         actions[..., 7:] = torch.tensor([1, 2, 3])[:, None]  # each player says its own word
         state = game.step(game.init(seeds(2, num_envs)), actions)
         shares = torch.stack([(game.infos(state, 0)["heard"][:, 1] == word).float().mean() for word in (1, 2, 3)])
-        expected = torch.tensor([1 / 3] * 3 if talk == "public" else [0.0, 0.5, 0.5])
-        assert (shares - expected).abs().max() < 0.035  # sd 0.008, of shares of `senders` words
-        assert senders == int((expected > 0).sum())
+        assert (shares - torch.tensor(expected)).abs().max() < 0.035  # sd 0.008
         again = game.step(game.init(seeds(2, num_envs)), actions)
         assert again.equal(state)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-def test_allies_share_rewards_and_nothing_else(share: float) -> None:
-    apart = GridAdaptationTalk(**FAMILIES["private"])
-    game = replace(apart, reward_sharing=share)
+@pytest.mark.parametrize(
+    ("share", "talk", "promises"),
+    [(0.0, "private", "none"), (0.25, "private", "none"), (1.0, "private", "none"), (0.5, "public", "ally")],
+)
+def test_allies_share_rewards_and_nothing_else(share: float, talk: Talk, promises: Promises) -> None:
+    apart, bonds = GridAdaptationTalk(talk=talk, size=7, players=4, rounds=3, words=4), 0
+    game = replace(apart, reward_sharing=share, promises=promises)
     one, other = (each.vector(8, seed=4) for each in (apart, game))
     for step in range(8):
         actions = apart.random_actions(one.state, torch.Generator().manual_seed(step))
         before: Any = other.state.clone()
+        allies = torch.tensor([[ally(game, before[env_id], seat) for seat in range(4)] for env_id in range(8)])
+        bonds += int((allies != torch.arange(4)).sum())
         earned, shared = one.step(actions).rewards, other.step(actions).rewards
-        allies = earned[:, [1, 0, 3, 2]]
-        assert torch.equal(shared, (1 - share) * earned + share * allies)
+        expected = (1 - share) * earned + share * earned.gather(1, allies)
+        assert torch.equal(shared, torch.where(allies == torch.arange(4), earned, expected))
         assert torch.equal(shared, game.step(before, actions).rewards)
         assert torch.allclose(shared.sum(1), earned.sum(1), atol=1e-4)
         assert one.state.replace(rewards=shared).equal(other.state.replace(rewards=shared))
@@ -242,12 +244,33 @@ def test_allies_share_rewards_and_nothing_else(share: float) -> None:
             known = apart.observe(before, player)
             seen = game.observe(before, player)
             assert torch.equal(seen[:, : known.shape[1]], known)
-            ally = torch.tensor([seat == player ^ 1 for seat in range(4)], dtype=torch.int16)
-            assert torch.equal(seen[:, known.shape[1] :], ally[:, None, None].expand(8, 4, 7, 7))
-            assert game.infos(before, player)["ally"].tolist() == [player ^ 1] * 8
-    line = game.state_to_string(other.state[0])
-    assert line == apart.state_to_string(one.state[0])
-    assert game.solo(other.state[0]).infos(2)["ally"] == 3
+            found = game.infos(before, player)["ally"]
+            assert found.tolist() == [seat if seat != player else -1 for seat in allies[:, player].tolist()]
+            planes = (found[:, None] == torch.arange(4)).to(torch.int16)[..., None, None]
+            assert torch.equal(seen[:, known.shape[1] :], planes.expand(8, 4, 7, 7))
+    assert bonds > 8
+    assert game.state_to_string(other.state[0]) == apart.state_to_string(one.state[0])
+    assert game.solo(other.state[0]).infos(2)["ally"] == game.infos(other.state, 2)["ally"][0]
+
+
+def ally(game: GridAdaptationTalk, state: TalkState, seat: int) -> int:
+    one = reference(game, state)
+    one.written = [letters(game, page) for page in state.said[0, : int(state.talks)]]
+    return one.ally(seat)
+
+
+def test_a_promise_of_a_sequence_binds_the_flip() -> None:
+    game = GridAdaptationTalk(**FAMILIES["promises"])
+    assert game.vector(2, seed=1).backend != "native"  # it would draw any flip
+    state, random = game.init(seeds(1, 16)), torch.Generator().manual_seed(1)
+    for _ in range(game.talk_steps):
+        state = game.step(state, game.random_actions(state, random))
+    actions = game.random_actions(state, random)
+    game.step(state, actions)  # legal ones
+    actions[..., FLIP] = (~game.kept(state)).int().argmax(2)
+    with fails(IllegalActionError, component=FLIP) as caught:
+        game.step(state, actions)
+    assert caught.value.cause.startswith("the player has promised ")
 
 
 @pytest.mark.parametrize(

@@ -449,7 +449,7 @@
       const left = this.needed() - this.tiles.length;
       if (info.talking) {
         this.hint.textContent = `Talk before round ${info.round} of ${info.rounds}: say a word to ` +
-          `${info.receivers[0] === "all" ? "all" : "each player"}, or be silent. Words bind nobody.`;
+          `${info.receivers[0] === "all" ? "all" : "each player"}, or be silent.`;
         return;
       }
       this.hint.textContent = info.voting
