@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.networks.agent_files import MIXTURE_FILE, MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.envs.registry import plugin_of
-from cellgames.utils.errors import check_one_of, clipped, shown
+from cellgames.utils.errors import InputError, check_one_of, clipped, shown
 from cellgames.utils.version import __version__
 
 from .agent_specs import AGENTS, AgentFile, file_of, inner_spec, own_name, split_name
@@ -87,7 +87,7 @@ def load(spec: str, game: Game | None = None, *, name: str | None = None) -> Any
     try:
         agent.name = name
     except AttributeError as error:  # slots, a frozen dataclass, a property
-        raise ValueError(f"agent {shown(spec)} must let its attribute 'name' be set: {error}") from error
+        raise InputError(f"agent {shown(spec)}", "an attribute 'name' that can be set", cause=str(error)) from error
     if isinstance(agent, BaseAgent):
         agent.spec = spec
     if game is not None:
@@ -117,15 +117,14 @@ def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> A
             inspect.signature(found).bind(*arguments)
         except TypeError as error:
             takes = f"the text {shown(text)}" if arguments else "no arguments"
-            raise ValueError(f"agent {shown(spec)}: cannot make {attribute} with {takes}: {error}") from error
+            raise InputError(f"agent {shown(spec)}", f"a class that takes {takes}", attribute, str(error)) from error
         try:
             found = found(*arguments)
         except Exception as error:
-            raise ValueError(
-                f"agent {shown(spec)}: making {attribute} failed with {type(error).__name__}: {clipped(str(error))}"
-            ) from error
+            cause = f"making {attribute} failed with {type(error).__name__}: {clipped(str(error))}"
+            raise InputError(f"agent {shown(spec)}", cause=cause) from error
     elif text is not None:
-        raise ValueError(f"agent {shown(spec)}: only a class takes text after a second colon, {attribute} is none")
+        raise InputError(f"agent {shown(spec)}", "a class before the second colon", attribute)
     return _as_agent(spec, found)
 
 
@@ -146,7 +145,7 @@ def _import(spec: str, module: str, attribute: str) -> Any:
             reason = f"there is no module {shown(error.name)} in the current directory or among the installed ones"  # type: ignore[attr-defined]  # a ModuleNotFoundError
         else:
             reason = f"importing {module} failed with {type(error).__name__}: {error}"
-        raise ValueError(f"agent {shown(spec)}: {reason}") from error
+        raise InputError(f"agent {shown(spec)}", cause=reason) from error
     if not hasattr(loaded, attribute):
         public = [name for name in vars(loaded) if not name.startswith("_")]
         check_one_of(f"agent {shown(spec)}, name in module {module}", attribute, public)
@@ -164,11 +163,8 @@ def _as_agent(spec: str, found: Any) -> AnyAgent:
     if callable(found) and not acts:
         return PolicyAgent(found, spec)
     missing = " and ".join(text for have, text in ((starts, "start"), (acts, "act (or act_on_state)")) if not have)
-    raise ValueError(
-        f"agent {shown(spec)}: {type(found).__name__} lacks the method {missing}; an agent has "
-        "start(game, players, env_ids) and act(observation, action_mask, env_ids, generator), see "
-        "cellgames.agents.Agent"
-    )
+    cause = "an agent has start(game, players, env_ids) and act(observation, action_mask, env_ids, generator)"
+    raise InputError(f"agent {shown(spec)}", f"the method {missing}", type(found).__name__, cause)
 
 
 _BYTES = 8

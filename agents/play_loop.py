@@ -177,7 +177,7 @@ def _check_opening(game: Game, opening: Tensor, batch: int) -> None:
     gaps = given[:, 1:] & ~given[:, :-1]
     if gaps.any():
         env_id, turn = gaps.nonzero()[0].tolist()
-        raise ValueError(f"{game.id}: the opening of env {env_id} goes on at turn {turn + 1} after a gap (-1)")
+        raise InputError("opening", "no gap (-1)", f"one before turn {turn + 1} of env {env_id}", where=game.id)
 
 
 def random_openings(game: Game, count: int, plies: int, generator: torch.Generator) -> Tensor:
@@ -205,10 +205,8 @@ def random_openings(game: Game, count: int, plies: int, generator: torch.Generat
     missing, in_vain = count, 0
     while missing > 0:
         if plies >= info.max_turns or in_vain >= 50:
-            raise ValueError(
-                f"{game.id}: found no random opening of {plies} plies that leaves the game unfinished "
-                f"(a game takes at most {info.max_turns}); ask for fewer plies"
-            )
+            cause = f"a game takes at most {info.max_turns}; ask for fewer"
+            raise InputError("plies", "openings that leave the game unfinished", plies, cause, game.id)
         drawn = _random_envs(game, max(missing, 64), plies, generator)[:missing]
         found.append(drawn)
         missing -= len(drawn)

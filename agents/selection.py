@@ -25,7 +25,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.actions import NO_TENSOR, ActionsError, as_actions
-from cellgames.utils.errors import InputError, clipped, shown
+from cellgames.utils.errors import InputError, clipped, located, shown
 
 from .base import AnswerError, AnyAgent, PartialAnswerError, acting, draw_seeds, takes_states
 from .time_control import Clocks
@@ -201,7 +201,7 @@ def select(
             error = AnswerError(f"must give {error.expected}, got {error.got}{hint * (error.expected == NO_TENSOR)}")
         if faults is None:
             if isinstance(error, AnswerError):
-                raise ValueError(f"agent {shown(agent.name)} {error}") from error.__cause__
+                raise InputError(f"agent {shown(agent.name)}", cause=str(error)) from error.__cause__
             raise
         if isinstance(error, MACHINES_FAULT):
             raise too_large(agent, error) from error
@@ -215,9 +215,9 @@ def select(
         if row not in failed:
             reason = game.why_illegal(part[row], int(players[row]), component, action)
             if faults is None:
-                which = f", component {component}" if len(info.action_nvec) > 1 else ""
-                where = f"{info.players[int(players[row])]} in env {int(env_ids[row])} of {game.id}{which}"
-                raise ValueError(f"agent {shown(agent.name)} chose illegal action {action} as {where}: {reason}")
+                illegal = game.illegal_action(part, row, int(players[row]), component, action)
+                illegal.env_id = int(env_ids[row])
+                raise located(illegal, f"agent {shown(agent.name)}")
             troubles.append(([row], reason_of(f"illegal action {action}: {reason}"), ""))
     if clocks is not None and (late := clocks.charge(int(env_ids), int(players), seconds)):
         troubles.insert(0, ([0], late, ""))  # which is told before what else is wrong

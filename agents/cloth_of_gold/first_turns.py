@@ -27,7 +27,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, located
 
 from .greedy import ClothGreedy, forecast, worth
 from .turns import TurnAgent
@@ -62,7 +62,7 @@ def read_openings(path: Path) -> tuple[ClothOfGold, tuple[ClothOpening, ...]]:
     try:
         game = ClothOfGold(**parameters)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
+        raise located(error, path) from None
     return game, tuple(_opening(f"{path}, design {number}", game, one) for number, one in enumerate(designs, 1))
 
 
@@ -72,7 +72,7 @@ def _opening(where: str, game: ClothOfGold, data: Any) -> ClothOpening:
     try:
         shapes = [[game.string_to_action(word) for word in part.split()] for part in data["turn"].split(BETWEEN)]
     except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
+        raise located(error, where) from None
     units = [cell for shape in shapes for cell in shape]
     if not all(shapes) or game.end_turn in units or len(set(units)) < len(units) or len(units) > game.max_units:
         raise InputError(where, f"one to {game.max_units} different cells, and some in each shape")
@@ -87,7 +87,9 @@ def shipped_openings(parameters: Mapping[str, Any]) -> Path:
         if all(read_champion_data(path)[1].get(name) == parameters.get(name) for name in same):
             return path
     wanted = ", ".join(f"{name}={parameters.get(name)}" for name in same)
-    raise ValueError(f"the package has no champion for {ClothOfGold.id} with {wanted}; `cellgames evolve` makes one")
+    raise InputError(
+        "champion", "a game for which the package has one", wanted, "`cellgames evolve` makes one", ClothOfGold.id
+    )
 
 
 def ways(game: ClothOfGold) -> int:

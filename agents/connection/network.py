@@ -13,6 +13,7 @@ from cellgames.agents.networks.networks import Network, Relation, Size
 from cellgames.envs.connection.board_tables import cell_places
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError
 
 
 class ConnectionNetwork(Network[ConnectionGame]):
@@ -41,7 +42,7 @@ class ConnectionNetwork(Network[ConnectionGame]):
     def check_game(self, game: Game) -> None:
         super().check_game(game)
         if cast(ConnectionGame, game).swap and not self._swap:
-            raise ValueError(f"expected a game without the swap, since this network learned without it; got {game}")
+            raise InputError("game", "one without the swap", game, "this network learned without it")
 
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:

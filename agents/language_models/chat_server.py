@@ -60,10 +60,8 @@ class ChatServer:
     def __init__(self, timeout: float) -> None:
         address, key = os.environ.get("OPENAI_BASE_URL", ""), os.environ.get("OPENAI_API_KEY", "")
         if not (address or key):
-            raise ValueError(
-                "llm:MODEL needs the environment variable OPENAI_API_KEY, or OPENAI_BASE_URL for another server, such "
-                "as http://localhost:8000/v1"
-            )
+            cause = "or set OPENAI_BASE_URL for another server, such as http://localhost:8000/v1"
+            raise InputError("OPENAI_API_KEY", "a key in this environment variable", "none", cause, "llm:MODEL")
         if not (key.isascii() and key.isprintable()):
             raise InputError("OPENAI_API_KEY", "a key without spaces around it and special characters")
         try:

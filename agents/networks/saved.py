@@ -20,7 +20,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.registry import REGISTRY, plugin_of
 from cellgames.envs.registry import make as make_game
 from cellgames.plugins import resolve
-from cellgames.utils.errors import MOST_SHOWN, InputError, clipped, shown
+from cellgames.utils.errors import MOST_SHOWN, InputError, clipped, located, shown
 from cellgames.utils.extras import install
 from cellgames.utils.files import write_atomic
 from cellgames.utils.version import __version__
@@ -103,7 +103,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     except Exception as error:  # the library's own kinds of error, which say little
         raise InputError(path, "a file of weights (.safetensors)", f"something else: {error}") from error
     if "about" not in metadata:
-        raise ValueError(f"{path}: these weights do not say what game they play; were they saved by cellgames?")
+        raise InputError(path, "the game beside the weights", "none", "were they saved by cellgames?")
     try:
         about = json.loads(metadata["about"])
     except ValueError as error:
@@ -119,7 +119,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     if unknown := sorted(about.keys() - _FIELDS.keys() - {"format", "cellgames", _DIGEST}):
         raise InputError(path, "no other facts beside the weights", shown(unknown[0]), cause="is the file damaged?")
     if (expected := about.pop(_DIGEST, None)) is not None and expected != _digest(about, weights):
-        raise ValueError(f"{path}: the weights or what is beside them have changed since they were written")
+        raise InputError(path, "weights and their about as they were written", "others", "is the file damaged?")
     return about, weights
 
 
@@ -147,12 +147,12 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     try:
         network = _new(about, game)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {clipped(str(error))}") from error
+        raise located(error, path) from error
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
-        misfit = f"{path}: the weights do not fit this version's network for {about['game']}"
-        raise ValueError(f"{misfit}: {clipped(str(error))}") from error
+        expected = f"weights that fit this version's network for {about['game']}"
+        raise InputError(path, expected, "others", clipped(str(error))) from error
     for name, value in network.state_dict().items():
         if weights[name].is_complex() or not value.isfinite().all():
             raise InputError(path, "weights that are finite real numbers", f"others in {shown(name)}")
@@ -288,11 +288,11 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
         else:
             return path
     there = f"there are some for {'; '.join(reasons)}" if found else f"there are none for {game.id} yet"
-    raise ValueError(_refusal(game, there, folder))
+    raise _refusal(game, there, folder)
 
 
-def _refusal(game: Game, there: str, folder: Path) -> str:
-    """Return why there are no weights for a game, which games have some, and how to make others."""
+def _refusal(game: Game, there: str, folder: Path) -> InputError:
+    """Return an error that says why there are no weights for a game, which games have some, and how to make others."""
     ids = ", ".join(ids_with_weights(folder)) or "none"
     entries = [entry for entry in REGISTRY.values() if entry.plugin.id == game.id]
     changes = {entry.id: differences(game.parameters, entry.defaults) for entry in entries}
@@ -300,12 +300,9 @@ def _refusal(game: Game, there: str, folder: Path) -> str:
     changed = changes.get(id, {})
     name = f"{id} with {_listed(changed)}" if changed else id
     words = "".join(f" --param {shlex.quote(f'{name}={_text(value)}')}" for name, value in changed.items())
-    return (
-        f"no trained weights for {name}: {there}; games with weights: {ids}. "
-        f"`cellgames train {id}{words}` makes some, and "
-        + ("gumbel:N:FOLDER searches by" if folder == SEARCH_WEIGHTS else "an agent is")
-        + " the folder of that run"
-    )
+    use = "gumbel:N:FOLDER searches by" if folder == SEARCH_WEIGHTS else "an agent is"
+    cause = f"{there}; `cellgames train {id}{words}` makes some, and {use} the folder of that run"
+    return InputError("trained weights", f"a game with weights ({ids})", name, cause)
 
 
 def _listed(parameters: Mapping[str, Any]) -> str:

@@ -74,7 +74,7 @@ class SB3Agent(BaseAgent):
             expected = "a distribution over actions (PPO, A2C, MaskablePPO) or their values (DQN)"
             raise InputError("model", expected, type(model).__name__)
         if sample and self._has_values:
-            raise ValueError(f"agent {self.name!r}: a DQN has no distribution to sample from; leave {SAMPLE!r} out")
+            raise InputError(SAMPLE, "a model with a distribution", "a DQN", "leave it out", f"agent {self.name!r}")
         self.network: Any = policy
         self._sample, self._draws = sample, bool(sample)
         self._nvec: tuple[int, ...] = _nvec(policy.action_space)
@@ -162,7 +162,7 @@ class _Archive:
         try:
             with zipfile.ZipFile(path) as archive:
                 if missing := {"data", "policy.pth"} - set(archive.namelist()):
-                    raise ValueError(f"it has no {' and no '.join(sorted(missing))}")
+                    raise InputError(cause=f"it has no {' and no '.join(sorted(missing))}")
                 data = json.loads(archive.read("data"))
         except FileNotFoundError:
             raise InputError(path, "a model that Stable-Baselines3 saved", "none") from None
@@ -197,7 +197,7 @@ class _Archive:
             policy.load_state_dict(weights)
         except Exception as error:  # whatever a damaged archive raises
             said = clipped(f"{type(error).__name__}: {error}")
-            raise ValueError(f"{self.path}: the policy of this model cannot be made: {said}") from error
+            raise InputError("policy", "one that can be made", cause=said, where=self.path) from error
         policy.set_training_mode(False)
         return policy.to("cpu")  # type: ignore[no-any-return]  # a policy, which has no types here
 
@@ -223,7 +223,7 @@ class _Archive:
         except ImportError:
             raise
         except Exception as error:  # whatever a damaged pickle raises
-            raise ValueError(f"{self.path}: {key} cannot be read: {type(error).__name__}: {error}") from None
+            raise InputError(key, "a pickle", f"{type(error).__name__}: {error}", where=self.path) from None
         if called:
             raise self._refusal(key, "an object of its own")
         return found
@@ -236,13 +236,12 @@ class _Archive:
                 if isinstance(one, _Unknown):
                     raise self._refusal(key, f"{one.module}.{one.name}")
 
-    def _refusal(self, key: str, what: str) -> ValueError:
-        mine = f"bot = SB3Agent(PPO.load({str(self.path)!r}))"
-        return ValueError(
-            f"{self.path}: {key} needs {what}, which is none of the classes of Stable-Baselines3 and torch that load "
-            f"by name; to load it can run any code. If you trust the file, load it in a module of your own, such as "
-            f"my_bots.py with `{mine}`, and name my_bots:bot"
+    def _refusal(self, key: str, what: str) -> InputError:
+        cause = (
+            "to load others can run any code; if you trust the file, load it in a module of your own, such as "
+            f"my_bots.py with `bot = SB3Agent(PPO.load({str(self.path)!r}))`, and name my_bots:bot"
         )
+        return InputError(key, "classes of Stable-Baselines3 and torch that load by name", what, cause, self.path)
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class GtpServer:
         command, *arguments = words
         try:
             if command not in COMMANDS:
-                raise ValueError("unknown command")
+                raise InputError("unknown command")
             least, most, function = COMMANDS[command]
             if not least <= len(arguments) <= most:
                 raise InputError("syntax error", f"{least} to {most} arguments", len(arguments))
@@ -82,11 +82,11 @@ class GtpServer:
     def boardsize(self, size: str, rows: str | None = None) -> str:
         """Begin anew on a board of another size; Hex programs also name the number of rows, which is the same."""
         if "size" not in self.game.parameters or rows not in (None, size):
-            raise ValueError("unacceptable size")
+            raise InputError("unacceptable size")
         try:
             game = type(self.game)(**{**self.game.parameters, "size": int(size)})
         except ValueError:
-            raise ValueError("unacceptable size") from None
+            raise InputError("unacceptable size") from None
         self._begin(game)
         return ""
 
@@ -105,7 +105,7 @@ class GtpServer:
                 raise ValueError
             self.states.append(self.game.step(state, torch.tensor([action_of(self.game, vertex)])))
         except ValueError:
-            raise ValueError("illegal move") from None
+            raise InputError("illegal move") from None
         return ""
 
     def genmove(self, colour: str) -> str:
@@ -114,7 +114,7 @@ class GtpServer:
         if bool(state.done[0]):
             return "resign" if int(self.game.outcome(state)[0, player]) < 0 else "pass"
         if int(state.current_player[0]) != player:
-            raise ValueError(f"illegal move: it is the turn of {COLOURS[1 - player]}")
+            raise InputError("illegal move", cause=f"it is the turn of {COLOURS[1 - player]}")
         action = int(select(self.agent, self.game, state, torch.tensor([0]), self._chance)[0])
         self.states.append(self.game.step(state, torch.tensor([action]), checked=False))  # `select` has checked it
         return self.game.action_to_string(action)
@@ -122,7 +122,7 @@ class GtpServer:
     def undo(self) -> str:
         """Take a move back."""
         if len(self.states) == 1:
-            raise ValueError("cannot undo")
+            raise InputError("cannot undo")
         self.states.pop()
         return ""
 
@@ -134,7 +134,7 @@ class GtpServer:
     def final_score(self) -> str:
         """Return `B+` or `W+` for who has won; the margin where the game counts points."""
         if not bool(self.state.done[0]):
-            raise ValueError("cannot score: the game goes on")
+            raise InputError("cannot score", cause="the game goes on")
         winner = self.game.outcome(self.state)[0].tolist()
         margin = abs(float(self.state.scores[0, 0] - self.state.scores[0, 1]))
         if winner[0] == winner[1]:

@@ -127,8 +127,7 @@ def _package() -> list[Path]:
 @cache
 def _check_bubblewrap() -> None:
     if shutil.which("bwrap") is None:
-        advice = "install it, or use isolated"
-        raise ValueError(f"sandboxed agents need bubblewrap, and no program bwrap was found; {advice}")
+        raise InputError("sandboxed", "the program bwrap of bubblewrap", "none", "install it, or use isolated")
     tried = subprocess.run([*namespaces(), *_BUBBLEWRAP, "true"], capture_output=True, text=True, check=False)
     if tried.returncode:
-        raise ValueError(f"bwrap cannot make a sandbox on this machine: {tried.stderr.strip()}; use isolated instead")
+        raise InputError("sandboxed", "a machine on which bwrap makes sandboxes", tried.stderr.strip(), "use isolated")

@@ -129,9 +129,9 @@ def improver_of(game: Game) -> type[Improver]:
     general = JointImprover if game.info.simultaneous else TreeImprover
     found: type[Improver] = plugin_of(game).hook("improver") or general
     if obstacles := found.obstacles(game):
-        raise ValueError(
-            "alphazero learns games with plain actions and rewards from -1 to 1, in turns with perfect information or "
-            "at once with a determinization, and games whose plugin names a search for it (GamePlugin.search); in "
-            f"{game.id} {' and '.join(obstacles)}; ppo learns every game"
+        expected = (
+            "plain actions and rewards from -1 to 1, in turns with perfect information or at once with a "
+            "determinization, or a plugin that names a search for alphazero (GamePlugin.search)"
         )
+        raise InputError("game", expected, cause=f"{' and '.join(obstacles)}; ppo learns every game", where=game.id)
     return found

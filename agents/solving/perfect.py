@@ -40,7 +40,7 @@ class PerfectAgent(GameAgent[StoneGame[Any]]):
             expected = f"a board that is solved, of at most {kind.perfect_cells} cells"
             raise InputError(f"agent {self.name!r}", expected, game.num_cells, where=game.id)
         if problem := native_problem():
-            raise ValueError(f"agent {self.name!r} needs the native library, but {problem}")
+            raise InputError(f"agent {self.name!r}", "the native library", cause=problem)
 
     def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose the best moves, int64 [L]."""

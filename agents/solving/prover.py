@@ -274,17 +274,17 @@ def _table_file(path: Path, kind: Mapping[str, object], entries: int, entry_byte
     with path.open("rb") as file, suppress(ValueError):
         found = json.loads(file.read(_HEADER))
     if not isinstance(found, dict) or found.get("format") != _TABLE_FORMAT:
-        raise ValueError(f"{path} is no table of such a search; name another file")
+        raise InputError(path, "the table of such a search", "something else", "name another file")
     if wrong := {name: value for name, value in kind.items() if found.get(name) != value}:
         had = ", ".join(f"{name} {found.get(name)}" for name in wrong)
         want = ", ".join(f"{name} {value}" for name, value in wrong.items())
-        raise ValueError(f"{path} is the table of another search ({had}, not {want}); name another file")
+        raise InputError(path, f"the table of a search with {want}", had, "name another file")
     size = int(found.get("entries", 0)) * entry_bytes
     if found.get("entry_bytes") != entry_bytes or not size or path.stat().st_size != _HEADER + size:
-        raise ValueError(f"{path} is damaged: its length is not that of its table; remove it or name another file")
+        raise InputError(path, "a file as long as its table", "another length", "it is damaged: remove it")
     if path.resolve() not in _LOCKS:
         try:
             _LOCKS[path.resolve()] = exclusive(path)
         except BlockingIOError:
-            raise ValueError(f"another process uses {path}; wait for it, or name another file") from None
+            raise InputError(path, cause="another process uses it; wait, or name another file") from None
     return np.memmap(path, dtype=np.uint8, mode="r+", offset=_HEADER, shape=(size,))

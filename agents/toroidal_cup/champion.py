@@ -110,7 +110,9 @@ def shipped_champion(game: str, parameters: Mapping[str, Any]) -> Path:
     found = {path: read_champion(path) for path in sorted(CHAMPIONS.glob("*.json"))}
     ours = {path: champion for path, champion in found.items() if champion.game == game}
     if not ours:
-        raise ValueError(f"the package has no champion for {game}; `cellgames evolve {game}` makes one")
+        raise InputError(
+            "champion", "a game for which the package has one", game, f"`cellgames evolve {game}` makes one"
+        )
     same = ("rows", "cols", "teams", "stride")
 
     def fit(path: Path) -> tuple[int, int]:
@@ -180,7 +182,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         known = {design.pattern for design in self._champion(game).designs}
         if missing := [pattern for pattern in game.patterns if not self._serving(game, pattern)]:
             have = ", ".join(sorted(known))
-            raise ValueError(f"agent {self.name!r} has no design for {', '.join(missing)}; it has some for {have}")
+            raise InputError(f"agent {self.name!r}", f"a game with patterns that it knows ({have})", ", ".join(missing))
 
     def _champion(self, game: ToroidalCup) -> ChampionFile:
         return self._file or read_champion(shipped_champion(game.id, game.parameters))

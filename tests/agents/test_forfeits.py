@@ -271,18 +271,13 @@ def test_an_agent_that_cannot_start_forfeits_its_games() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (KeyboardInterrupt(), None),
-        (SystemExit(), None),
-        (MemoryError("too much"), r"agent 'bad' ran out of memory \(MemoryError: too much\); play fewer"),
-    ],
+    "error", [KeyboardInterrupt(), SystemExit(), MemoryError("too much")], ids=lambda error: type(error).__name__
 )
-def test_what_ends_the_process_or_fills_the_memory_is_nobodys_forfeit(error: BaseException, told: str | None) -> None:
+def test_what_ends_the_process_or_fills_the_memory_is_nobodys_forfeit(error: BaseException) -> None:
     def end(actions: Tensor, env_ids: Tensor) -> Any:
         raise error
 
-    with pytest.raises(type(error), match=told):
+    with pytest.raises(type(error)):
         run(TORUS, [Nonsense("bad", end), Steady("other")])
 
 

@@ -125,7 +125,7 @@ def test_samples_follow_the_distribution_and_the_generator(models: dict[str, Any
         chances = policy.get_distribution(seen[:1].float(), mask[:1].numpy()).distribution.probs[0]
     counted = torch.bincount(draw(1), minlength=GAME.info.num_actions) / 4000
     assert (counted - chances).abs().max() < 0.03
-    with pytest.raises(ValueError, match=r"a DQN has no distribution to sample from"):
+    with refused(":sample", "a DQN"):
         load("dqn.zip:sample", GAME)
 
 
@@ -209,30 +209,30 @@ def pickled(value: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("data", "parameter", "got"),
     [
-        ({"policy_kwargs": pickled({"net_arch": Trap()})}, "policy_kwargs needs an object of its own, .*my_bots:bot"),
-        ({"policy_class": pickled(Trap())}, "policy_class needs an object of its own"),
-        ({"policy_class": pickled(os.system)}, r"policy_class needs \w+.system, which is none of the classes"),
-        ({"policy_kwargs": pickled({"activation_fn": os.system})}, r"activation_fn needs \w+.system, which is none"),
-        ({"policy_class": pickled(nn.ReLU)}, "expected the class of a policy"),
-        ({"policy_class": "MlpPolicy"}, "expected the class of a policy, got 'MlpPolicy'"),
-        ({"policy_class": {":serialized:": "AAAA"}}, "policy_class cannot be read"),
-        ({"policy_kwargs": {"no_such": 1}}, "the policy of this model cannot be made: .*no_such"),
-        ({"policy_kwargs": {"net_arch": [7]}}, "the policy of this model cannot be made: .*size mismatch"),
+        ({"policy_kwargs": pickled({"net_arch": Trap()})}, "policy_kwargs", "an object of its own"),
+        ({"policy_class": pickled(Trap())}, "policy_class", "an object of its own"),
+        ({"policy_class": pickled(os.system)}, "policy_class", f"{os.system.__module__}.system"),
+        ({"policy_kwargs": pickled({"activation_fn": os.system})}, "activation_fn", f"{os.system.__module__}.system"),
+        ({"policy_class": pickled(nn.ReLU)}, "bad.zip", repr(nn.ReLU)),
+        ({"policy_class": "MlpPolicy"}, "bad.zip", "'MlpPolicy'"),
+        ({"policy_class": {":serialized:": "AAAA"}}, "policy_class", None),
+        ({"policy_kwargs": {"no_such": 1}}, "policy", None),
+        ({"policy_kwargs": {"net_arch": [7]}}, "policy", None),
     ],
 )
-def test_an_archive_runs_nothing(data: dict[str, Any], message: str, folder: Path) -> None:
+def test_an_archive_runs_nothing(data: dict[str, Any], parameter: str, got: str | None, folder: Path) -> None:
     """Nor what else is pickled in it."""
     with zipfile.ZipFile("ppo.zip") as whole:
         space = json.loads(whole.read("data"))["observation_space"] | pickled(Trap())
     with zipfile.ZipFile("ppo.zip") as old, zipfile.ZipFile("worse.zip", "w") as new:
         new.writestr("data", old.read("data"))
         new.writestr("policy.pth", pickle.dumps(Trap()))
-    with pytest.raises(ValueError, match=r"^worse.zip: the policy of this model cannot be made"):
+    with refused("policy", where="worse.zip"):
         load("worse.zip", GAME)
     archive(Path("bad.zip"), Path("ppo.zip"), clip_range=pickled(Trap()), observation_space=space, **data)
-    with pytest.raises(ValueError, match=rf"^bad.zip: .*{message}"):
+    with refused(parameter, got):
         load("bad.zip", GAME)
     assert not Path("trapped").exists()
     pickle.loads(base64.b64decode(pickled(Trap())[":serialized:"]))

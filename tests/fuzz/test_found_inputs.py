@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from training_runs import network_for, tiny
 
 import cellgames
+from cellgames import InputError
 from cellgames.agents.networks.saved import load_network, read_about, save_network
 from cellgames.arena.records.replays import result_differs
 from cellgames.arena.season.games import Fixture
@@ -24,19 +24,13 @@ TORUS = cellgames.make("torus-v0", size=2)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"size": {"\x1b[2J": 1}}, r"bot\.safetensors: .*unexpected"),
-        ({"format": None, "cellgames": "\x1f" + "9" * 1000}, "expected weights of format 1, got None of cellgames"),
-    ],
+    "change", [{"size": {"\x1b[2J": 1}}, {"format": None, "cellgames": "\x1f" + "9" * 1000}], ids=["size", "format"]
 )
-def test_words_beside_weights_are_named_in_printable_characters(
-    tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
+def test_words_beside_weights_are_named_in_printable_characters(tmp_path: Path, change: dict[str, Any]) -> None:
     path = tmp_path / "bot.safetensors"
     save_network(path, network_for(TORUS))
     save_file(load_file(path), path, metadata={"about": json.dumps({**read_about(path), **change})})
-    with pytest.raises(ValueError, match=message) as caught:
+    with pytest.raises(InputError) as caught:
         load_network(path, TORUS)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400
@@ -62,7 +56,7 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path, changes: dict[str, Any]
     torch.save(data, tmp_path / checkpoints.CHECKPOINT)
     assert checkpoints.read(tmp_path, tiny(), torch.device("cpu")) is not None
     torch.save({**data, **changes}, tmp_path / checkpoints.CHECKPOINT)
-    with pytest.raises(RunError, match=r"checkpoint\.pt"):
+    with pytest.raises(RunError):
         checkpoints.read(tmp_path, tiny(), torch.device("cpu"))
 
 
@@ -70,7 +64,7 @@ def test_arguments_that_are_no_arguments_are_refused(tmp_path: Path) -> None:
     path = tmp_path / checkpoints.ARGUMENTS
     for text in ("[" * 100_000, '{"algorithm": "ppo", "game": "torus-v0", "total_steps": null}'):
         path.write_text(text)
-        with pytest.raises(RunError, match=re.escape(str(tmp_path))):
+        with pytest.raises(RunError):
             checkpoints.prepare(checkpoints.run_of(tmp_path, tiny()), tiny(), resume=True)
         assert path.read_text() == text
 
@@ -89,7 +83,7 @@ def test_texts_of_others_are_told_in_printable_characters() -> None:
     "line", [b"\0" + b"9" * 5000, b'{"season": {"teams": ["a", "b"], "stage": "", "game": 1e999}}']
 )
 def test_lines_that_are_no_game_of_a_season_are_refused_briefly(line: bytes) -> None:
-    with pytest.raises(ValueError, match="expected a game of a season") as caught:
+    with refused("", expected="a game of a season") as caught:
         Fixture.from_json(line)
     assert len(str(caught.value)) < 600
     assert str(caught.value).isprintable()

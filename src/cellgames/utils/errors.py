@@ -165,7 +165,7 @@ class InputError(ValueError):
         self.got = str(got) if isinstance(got, str | PurePath) else shown(got)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.parameter, self.expected, self.got, self.cause, self.where)
+        return type(self), (self.parameter, self.expected, self.got, self.cause, self.where), vars(self)
 
     @property
     def brief(self) -> str:
@@ -181,7 +181,7 @@ class InputError(ValueError):
 def located(error: Exception, where: object) -> InputError:
     """Return an error like `error` whose message begins with a place, such as the path of a file."""
     if not isinstance(error, InputError):
-        return InputError(cause=str(error), where=where)
+        return InputError(cause=clipped(str(error)), where=where)
     found = copy.copy(error)
     found.where = f"{where}: {error.where}" if error.where else str(where)
     return found

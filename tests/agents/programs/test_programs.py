@@ -158,7 +158,7 @@ def test_what_a_program_does_wrong_costs_its_game_only(bots: Callable[..., str])
 
 def test_one_that_does_not_read_cannot_block(tmp_path: Path) -> None:
     process = BotProcess([sys.executable, "-c", "import time; time.sleep(100)"], Limits())
-    with pytest.raises(ProgramError, match=r"did not answer within 0\.3 s"):
+    with pytest.raises(ProgramError):
         process.exchange_all(b"x" * 10_000_000 + b"\n", 1, 0.3)
     assert not process.alive
 
@@ -350,7 +350,7 @@ def test_without_bubblewrap_a_sandbox_is_refused(spy: Path, monkeypatch: pytest.
 
     isolation._check_bubblewrap.cache_clear()
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(ValueError, match="sandboxed agents need bubblewrap"):
+    with refused("sandboxed", "none"):
         load("sandboxed:spybot:Spy")
 
 
