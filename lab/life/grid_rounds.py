@@ -49,14 +49,12 @@ class Flows:
     Attributes:
         tiles: int64 [G, R, 8], on the board after each round, by sequence.
         sequence: int64 [G, R, P], the players' own when the round is scored.
-        dealt: int64 [G, P], the same before the first round.
         points: int64 [G, R, P], of the round.
         spending: What players did.
     """
 
     tiles: Ints
     sequence: Ints
-    dealt: Ints
     points: Ints
     spending: Spending
 
@@ -87,7 +85,6 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
         raise InputError("game", f"games of {GridAdaptation.id}", game.id)
     rounds, players = game.rounds, game.info.num_players
     tiles = np.zeros((len(records), rounds, 8), dtype=np.int64)
-    dealt = np.zeros((len(records), players), dtype=np.int64)
     kept = {name: np.zeros((len(records), rounds, players), dtype=np.int64) for name in _KEPT}
     for step in stepped(game, records):
         env_ids = game.places_tiles(step.before).nonzero().flatten()  # type: ignore[arg-type]  # a step of this game
@@ -97,8 +94,6 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
         at = np.array(step.rows)[env_ids.numpy()], before.round.numpy() - 1  # type: ignore[attr-defined]
         board = game.tiles(after)  # type: ignore[arg-type]  # a step of this game
         tiles[at] = np.stack([(board == sequence).sum((1, 2)).numpy() for sequence in range(8)], 1)
-        first = at[1] == 0
-        dealt[at[0][first]] = before.sequence.numpy()[first]  # type: ignore[attr-defined]
         named, clashed = _named(game, actions, after.placed)  # type: ignore[attr-defined]
         numbers = {
             "sequence": after.sequence,  # type: ignore[attr-defined]
@@ -112,7 +107,7 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
         for name, values in numbers.items():
             kept[name][at] = values.numpy()
     spending = Spending(*(kept[name] for name in Spending.__annotations__))
-    return Flows(tiles, kept["sequence"], dealt, kept["points"], spending)
+    return Flows(tiles, kept["sequence"], kept["points"], spending)
 
 
 _KEPT = ("sequence", "points", *Spending.__annotations__)

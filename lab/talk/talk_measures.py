@@ -184,8 +184,7 @@ def _informed(about: str, words: Ints, fact: Ints, number: int, who: npt.NDArray
         left = np.array([_bits(total - block) for block in blocks])
         spread = 1.96 * float(np.sqrt((_BLOCKS - 1) / _BLOCKS * ((left - left.mean()) ** 2).sum()))
         low, high = bits - none.mean() - spread, bits - none.mean() + spread
-    share = total.sum(0) / max(total.sum(), 1)
-    entropy = float(-(share[share > 0] * np.log2(share[share > 0])).sum())
+    entropy = _bits(np.diag(total.sum(0)))
     p = float((1 + (none >= bits - 1e-12).sum()) / (1 + PERMUTATIONS))
     return Information(about, int(total.sum()), float(bits - none.mean()), float(low), float(high), entropy, p)
 

@@ -14,11 +14,11 @@ from cellgames.arena.play.evaluation import play_some
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
-from cellgames.lab.life import grid_rounds
+from cellgames.lab.life.score_flows import rounded
 from cellgames.utils.report.model import Cell, Section, Table, escape
 
 from .listening import dependence
-from .talk_measures import ZONES, Claim, Information, Transcript, claims, coalition_gain, information, read_talk
+from .talk_measures import ZONES, Claim, Information, claims, coalition_gain, information, read_talk
 
 _PLACES = [f"{down} {across}" for down in ("top", "middle", "bottom") for across in ("left", "centre", "right")]
 assert len(_PLACES) == ZONES
@@ -44,24 +44,26 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
         groups |= {name: information(found, found.agents == name) for name in names}
     spoken = claims(found)
     silence = float((found.words == 0).mean())
+    best = "; ".join(f"{one.about} {one.bits:.3f} of {one.entropy:.2f} bits, p = {one.p:.3f}" for one in groups["all"])
     text = [
         f"Of {found.words.size} words {100 * silence:.1f} % were silence. The tables say what the others tell.",
         "The information of a word about its sender is in bits, less what the words of other games would tell as well "
-        "(400 permutations of whole games). p is the share of permutations with as much or more: "
-        + _best(groups["all"]),
+        f"(400 permutations of whole games). p is the share of permutations with as much or more: {best}.",
         _lies(spoken),
     ]
     tables = (_information_table(groups), _claims_table(spoken))
-    return [Section("What words tell", (*text, *tables), _data(found, groups, spoken))]
+    data = {
+        "words": int(found.words.size),
+        "silence": rounded(silence, 4),
+        "information": {name: [_numbers(one) for one in some] for name, some in groups.items()},
+        "claims": [_numbers(claim) for claim in spoken],
+    }
+    return [Section("What words tell", (*text, *tables), data)]
 
 
 def _whole(records: Sequence[Record]) -> list[Record]:
     """Return the games that were played from the start to the end: transcripts are of all their talk."""
     return [record for record in without_forfeits(records) if not record.position]
-
-
-def _best(found: Sequence[Information]) -> str:
-    return "; ".join(f"{one.about} {one.bits:.3f} of {one.entropy:.2f} bits, p = {one.p:.3f}" for one in found) + "."
 
 
 def _lies(spoken: Sequence[Claim]) -> str:
@@ -81,11 +83,7 @@ def _lies(spoken: Sequence[Claim]) -> str:
 
 
 def _information_table(groups: Mapping[str, Sequence[Information]]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (name, one.about, one.letters, *(_number(value) for value in (one.bits, one.low, one.high, one.entropy, one.p)))
-        for name, some in groups.items()
-        for one in some
-    ]
+    rows = [(name, *_numbers(one).values()) for name, some in groups.items() for one in some]
     return Table("talk_information", ("words of", "about", "words", "bits", "low", "high", "entropy", "p"), rows)
 
 
@@ -96,8 +94,8 @@ def _claims_table(spoken: Sequence[Claim]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             *(claim.word, claim.about, meaning(claim), claim.letters),
-            *(_number(100 * value, 1) for value in (claim.lies, claim.low, claim.high)),
-            *(_number(value, 2) for value in (claim.gain, claim.gain_low, claim.gain_high)),
+            *(rounded(100 * value, 1) for value in (claim.lies, claim.low, claim.high)),
+            *(rounded(value, 2) for value in (claim.gain, claim.gain_low, claim.gain_high)),
             ", ".join(f"{escape(name)} {100 * share:.0f}" for name, share in claim.liars.items()),
         )
         for claim in spoken
@@ -107,23 +105,9 @@ def _claims_table(spoken: Sequence[Claim]) -> Table:
     return Table("talk_claims", heads, rows)
 
 
-def _number(value: float, digits: int = 4) -> float | None:
-    """Return the number as tables and JSON hold it; None for NaN."""
-    return None if value != value else round(value, digits)
-
-
 def _numbers(one: object) -> dict[str, Any]:
     """Return the fields of a measure as JSON holds them."""
-    return {name: _number(value) if isinstance(value, float) else value for name, value in vars(one).items()}
-
-
-def _data(found: Transcript, groups: Mapping[str, Sequence[Information]], spoken: Sequence[Claim]) -> dict[str, Any]:
-    return {
-        "words": int(found.words.size),
-        "silence": _number(float((found.words == 0).mean())),
-        "information": {name: [_numbers(one) for one in some] for name, some in groups.items()},
-        "claims": [_numbers(claim) for claim in spoken],
-    }
+    return {name: rounded(value, 4) if isinstance(value, float) else value for name, value in vars(one).items()}
 
 
 # ---------------------------------------------------------------- with agents
@@ -153,10 +137,7 @@ def asked_sections(
     if not isinstance(game, GridAdaptationTalk) or not played:
         return []
     heard = [dependence(game, name, agent, played, positions, seed, shown=shown) for name, agent in agents.items()]
-    rows: list[tuple[Cell, ...]] = [
-        (one.agent, one.states, *map(_number, (one.variation, one.low, one.high)), "policy" if one.exact else "draws")
-        for one in heard
-    ]
+    rows = [(*list(_numbers(one).values())[:-1], "policy" if one.exact else "draws") for one in heard]
     text = [
         "Who listens: one word of the last talk step becomes another one, in the same state. The number is the total "
         "variation of the agent's choice of its first tile, from 0 to 1."
@@ -166,18 +147,15 @@ def asked_sections(
     if not game.scramble and not game.mute:
         scrambled = replace(game, scramble=True)
         others = play_some(scrambled, agents, len(played), seed=seed, shown=shown)
-        pairs = [
-            (flows.scores.astype(float), flows.dealt)
-            for flows in map(grid_rounds.read, (game, scrambled), (played, others))
-        ]
+        pairs = [(found.scores, found.dealt) for found in map(read_talk, (game, scrambled), (played, others))]
         gains = coalition_gain(pairs[0], pairs[1], seed)
         text.append(
             "What allies gain: points of pairs of players less the mean of their game, by the distance of the "
             f"sequences that they were dealt, against {len(others)} games of the same agents with scrambled words."
         )
         heads = ("distance", "pairs", "points", "scrambled", "gain", "low", "high")
-        cells = [tuple(_number(v, 2) if isinstance(v, float) else v for v in vars(one).values()) for one in gains]
+        cells = [tuple(rounded(v, 2) if isinstance(v, float) else v for v in vars(one).values()) for one in gains]
         parts.append(Table("talk_coalitions", heads, cells))
         data["coalitions"] = [_numbers(one) for one in gains]
-        data["mean points"] = [_number(float(np.mean(scores))) for scores, _ in pairs]
+        data["mean points"] = [rounded(float(np.mean(scores)), 4) for scores, _ in pairs]
     return [Section("Who listens, and what allies gain", (*text, *parts), data)]

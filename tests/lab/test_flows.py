@@ -12,7 +12,7 @@ from cellgames.arena import FreeForAllOptions, Record, Result, free_for_all
 from cellgames.arena.records.replays import game_of, stepped
 from cellgames.envs.core import Game
 from cellgames.lab.life import score_flows as flows
-from cellgames.lab.life.score_flows import Flows, Spending
+from cellgames.lab.life.score_flows import Spending
 
 ID = "grid-adaptation-v0"
 START = (
@@ -55,7 +55,6 @@ def test_a_small_match_is_read_as_counted_by_hand() -> None:
     game, record = by_hand()
     found = flows.read(game, [record])
     assert found.tiles[0].tolist() == [[1, 0, 0, 0, 0, 2, 1, 0], [1, 0, 1, 0, 0, 2, 1, 0]]
-    assert found.dealt[0].tolist() == [0b101, 0b000, 0b110]
     assert found.sequence[0].tolist() == [[0b101, 0b000, 0b110], [0b101, 0b010, 0b110]]
     # Player 0: two tiles at distance 0, one at 2 (000), one at 2 (110): 3 + 3 + 1 + 1; and so on.
     assert found.points[0].tolist() == [[8, 3 + 2 * 1 + 1, 3 + 2 * 1 + 1], [8, 3 + 2 + 2, 3 + 2 + 2 * 1 + 1]]
@@ -107,33 +106,9 @@ def test_contested_spaces_are_those_that_several_name() -> None:
             at[number] += 1
 
 
-@pytest.mark.parametrize("players", [2, 3, 4, 6, 8])
-def test_arithmetic_alone_makes_the_correlations_it_is_said_to_make(
-    players: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Tiles of random sequences, and players who keep the different ones that they were dealt."""
-    monkeypatch.setattr(flows, "_DRAWS", 250)  # enough for ends of intervals that are known to a hundredth
-    generator, games = np.random.default_rng(0), 6000
-    tiles = generator.multinomial(40, np.full(8, 1 / 8), (games, 1))
-    dealt = generator.permuted(np.tile(np.arange(8), (games, 1)), axis=1)[:, :players]
-    worth = 3 - np.array([[(a ^ b).bit_count() for b in range(8)] for a in range(8)])
-    points = np.take_along_axis(tiles @ worth, dealt[:, None], 2)
-    spending = Spending(*(np.zeros_like(points) for _ in range(5)))
-    read = Flows(tiles, dealt[:, None], dealt, points, spending)
-    for found in (flows.alliances(read, [["a"] * players] * games), flows.round_alliances(read)):
-        assert [alliance.distance for alliance in found] == [1, 2, 3]
-        assert sum(alliance.pairs for alliance in found) == games * players * (players - 1) // 2
-        for alliance in found:
-            assert alliance.correlation == pytest.approx(alliance.chance, abs=0.03)
-            assert alliance.low - 0.01 <= alliance.chance <= alliance.high + 0.01
-            if players == 8:  # all sequences: known in closed form
-                assert alliance.chance == pytest.approx((3 - 2 * alliance.distance) / 3)
-
-
 def test_sections() -> None:
     game, records = games()
     first, second = flows.sections(game, records)
-    assert all(f"by arithmetic {number:+.2f}" in first.text for number in (1 / 3, -1 / 3, -1))
     assert (first.title, second.title) == ("Who profits from whom", "Contested spaces, reserves and flips")
     tables = {table.name: table for section in (first, second) for table in section.tables}
     assert sum(float(row[2] or 0) for row in tables["flows_distance"].rows) == pytest.approx(100, abs=0.05)
