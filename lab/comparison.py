@@ -101,7 +101,7 @@ def read_groups(folders: Iterable[Path]) -> list[Group]:
         seed, settings, curve = _read(folder)
         found.setdefault(json.dumps(settings, sort_keys=True), []).append((seed, settings, curve))
     if len(found) < 2:
-        raise RunError(f"expected runs of two settings or more, got {len(found)}; the seed is not a setting")
+        raise RunError("runs", "two settings or more", len(found), "the seed is not a setting")
     every = [runs[0][1] for runs in found.values()]
     names = [name for name in every[0] if any(differing({name: every[0][name]}, other) for other in every)]
     groups = []
@@ -110,7 +110,7 @@ def read_groups(folders: Iterable[Path]) -> list[Group]:
         name = ", ".join(f"{name}={settings.get(name)}" for name in names)
         seeds = tuple(seed for seed, _, _ in ordered)
         if len(set(seeds)) < len(seeds):
-            raise RunError(f"expected runs of different seeds, got seeds {', '.join(map(str, seeds))} of {name}")
+            raise RunError("seed", "runs of different seeds", ", ".join(map(str, seeds)), where=name)
         groups.append(Group(name, settings, seeds, tuple(curve for _, _, curve in ordered)))
     return groups
 
@@ -125,9 +125,9 @@ def _read(folder: Path) -> tuple[int, Mapping[str, Any], Mapping[str, tuple[floa
             rows = list(csv.DictReader(file))
         curve = {name: tuple(float(row[name]) for row in rows) for name in opponents}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RunError(f"{folder} holds no run of cellgames train: {error}") from error
+        raise RunError(folder, "a run of cellgames train", cause=str(error)) from error
     if not (rows and opponents):
-        raise RunError(f"{folder} holds a run without an evaluation")
+        raise RunError(folder, "a run with an evaluation")
     return seed, {name: value for name, value in settings.items() if name not in FREE}, curve
 
 

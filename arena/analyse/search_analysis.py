@@ -187,12 +187,10 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0, *, simulat
     searcher = acting(agent, game)
     if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
         known = ", ".join(AGENTS[name].usage for name in _SEARCHING if name in AGENTS)
-        raise ValueError(
-            f"agent {shown(agent.name)} does not search, so it cannot analyse; agents that do: {known}, and your own "
-            "with --in-process"
-        )
+        cause = f"those that can: {known}, and your own with --in-process"
+        raise InputError("agent", "one that searches, to analyse", shown(agent.name), cause)
     if not simulate and not isinstance(searcher, RootEvaluator):
-        raise TypeError(f"agent {shown(agent.name)} knows nothing of moves without simulations")
+        raise InputError("simulate", "True for this agent", False, where=f"agent {shown(agent.name)}")
     check_unfinished(game, state)
     env_ids, random = torch.zeros(1, dtype=torch.int64, device=state.device), torch.Generator(state.device)
     random.manual_seed(derive(seed, "analysis"))

@@ -29,7 +29,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus import Torus
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, located, shown
 from cellgames.utils.version import __version__
 
 COLOURS = "BW"
@@ -58,7 +58,7 @@ def dialect_of(game: Game) -> tuple[str, str]:
     board = type(game), game.parameters.get("tiling", "")
     found = next((number for number, known in _BOARDS.items() if known == board), None)
     if found is None:
-        raise ValueError(f"SGF is for Torus, Hex and Y, got a game of {game.id}")
+        raise InputError("game", "Torus, Hex or Y, for SGF", game.id)
     return found, _TITLES[found]
 
 
@@ -160,9 +160,7 @@ def nodes_of_games(text: str) -> list[Node]:
             raise InputError("", "an SGF file", f"{shown(text[place - 1 : place + 30])} at character {place}")
         place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
     if stack or not games or place < len(text):
-        raise ValueError(
-            "expected an SGF file of whole games, such as (;FF[4]GM[2048]SZ[5];B[a1];W[b1]), got " + shown(text)
-        )
+        raise InputError("", "an SGF file of whole games, such as (;FF[4]GM[2048]SZ[5];B[a1];W[b1])", shown(text))
     return games
 
 
@@ -259,19 +257,19 @@ def _check(game: StoneGame[Any], state: StoneState, tree: MoveNode) -> None:
             try:
                 after = _played(game, state, child.move, f"move {ply + 1}, {shown(child.move)}")[1]
             except ValueError as error:
-                raise ReplayError(f"variations: {error}") from None
+                raise ReplayError("variations", cause=str(error)) from None
             waiting.append((child, after, ply + 1))
 
 
 def _played(game: StoneGame[Any], state: StoneState, move: str, name: str) -> tuple[str, StoneState]:
     """Return a move as the game writes it and the state after it; a `ValueError` begins with the move's name."""
     if bool(state.done):
-        raise ValueError(f"{name}: the game is over")
+        raise InputError(cause="the game is over", where=name)
     try:
         action = parse_move(game, move)
         return game.action_to_string(int(action)), game.step(state, action[None])
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise located(error, name) from None
 
 
 def sgf_to_records(text: str) -> list[Record]:
@@ -289,7 +287,7 @@ def sgf_to_records(text: str) -> list[Record]:
         try:
             found.append(_record(root))
         except ValueError as error:
-            raise ValueError(f"game {number}: {error}") from None
+            raise located(error, f"game {number}") from None
     return found
 
 
@@ -380,7 +378,7 @@ def _read_node(game: StoneGame[Any], place: _Place, read: _Read) -> _Place | Non
     properties = place.node.properties
     for name in ("AB", "AW", "AE"):
         if name in properties:
-            raise ValueError(f"{name}: games that begin with stones on the board are not read")
+            raise InputError(name, "no stones on the board at the start")
     following = next((c for child in place.node.children[:1] for c in COLOURS if c in child.properties), None)
     _, node, state, ply, turned, first = place
     for colour in COLOURS:
@@ -395,9 +393,9 @@ def _read_node(game: StoneGame[Any], place: _Place, read: _Read) -> _Place | Non
         try:
             seat, move, turned = read_move(game, colour, typed, turned=turned, following=following)
         except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
+            raise located(error, name) from None
         if not bool(state.done) and seat != int(state.current_player):
-            raise ValueError(f"{name}: it is {game.info.players[int(state.current_player)]}'s turn")
+            raise InputError("turn", game.info.players[int(state.current_player)], game.info.players[seat], where=name)
         move, state = _played(game, state, move, name)
         node, ply = node.child(move), ply + 1
     if ply and (comment := properties.get("C", "").strip()):
@@ -414,14 +412,12 @@ def _forfeit(root: Mapping[str, str], rest: dict[str, Any], mover: int, read: _R
     else:
         found = re.fullmatch(r"([BW])\+([RTF]?)[A-Z]*", root.get("RE", "").strip().upper())
         if found is None:
-            got = shown(root.get("RE", ""))
-            raise ValueError(f"the game goes on after its moves; expected RE with a reason, such as W+R, got {got}")
+            got, cause = shown(root.get("RE", "")), "the game goes on after its moves"
+            raise InputError("RE", "a result with a reason, such as W+R", got, cause)
         loser = (1 - COLOURS.index(found[1])) ^ read.turned
         forfeit, words = Forfeit(loser, _REASONS[found[2]]), f"RE[{_plain_value(root['RE'])}]"
     if forfeit.seat != mover:
-        raise ValueError(
-            f"{words}: it is {('black', 'white')[mover]}'s turn, and records know forfeits of the player to move only"
-        )
+        raise InputError(words, f"a forfeit of {('black', 'white')[mover]}, whose turn it is")
     return forfeit
 
 

@@ -242,7 +242,7 @@ def check_record(record: Record, game: Game, **fields: Any) -> None:
     """Raise a `ValueError` unless a record is of the game, and has these fields."""
     wanted = {"game": game.id, "parameters": plain(game.parameters), **fields}
     if wrong := differences(wanted, vars(record)):
-        raise ValueError(wrong)
+        raise InputError(cause=wrong)
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ class GamePlayer(Player[Pairing, Record]):
     @override
     def key(self, game: Record) -> Pairing:
         if game.pairing is None:
-            raise ValueError("a game that belongs to no match")
+            raise InputError("pairing", "the match of the game")
         return game.pairing
 
     @override

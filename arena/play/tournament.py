@@ -180,7 +180,7 @@ class Tournament(Generic[K, T]):
                 else:
                     for batch, games in completed(self.workers, self.player.play, missing):
                         for _, why in self.player.unsound(games):  # agents may have changed their process
-                            raise RunError(f"{batch}: a worker sent a game that does not replay: {why}")
+                            raise RunError(batch, "games of a worker that replay", cause=why)
                         there[batch] = self._added(games)
                         finished(len(batch.games))
                         tell()
@@ -215,7 +215,7 @@ class Tournament(Generic[K, T]):
 
     def _foreign(self, key: K, why: str) -> RunError:
         number = 1 + list(self._lines).index(key)
-        return RunError(f"{self.path}, game {number}: not of this run, {why}; {START_OVER}")
+        return RunError(f"{self.path}, game {number}", "one of this run", f"another, {why}", START_OVER)
 
     def _there(self, stage: Stage[K]) -> tuple[dict[Batch[K], list[T]], list[Batch[K]]]:
         """Return the games of batches that are in the file, and the other batches, for which there is room now."""

@@ -235,7 +235,7 @@ def to_line(data: Mapping[str, Any] | Sequence[Any]) -> str:
 
 def _no_number(word: str) -> float:
     """Raise a `ValueError`: NaN and the infinities are no JSON, but Python's parser accepts them."""
-    raise ValueError(f"{word} is not a number of JSON")
+    raise InputError("", "a number of JSON", word)
 
 
 # ---------------------------------------------------------------- kinds of values

@@ -36,8 +36,8 @@ _MOST_CELLS = 1 << 25  # of all boards of a batch
 _OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
 
-class ReplayError(ValueError):
-    """A record does not reproduce; the message says where and how it differs."""
+class ReplayError(InputError):
+    """A record does not reproduce; `parameter` is the place, `cause` says how it differs."""
 
 
 def result(game: Game, state: State, env_id: int = 0, forfeit: Forfeit | None = None) -> Result:
@@ -78,7 +78,7 @@ def game_of(record: Record) -> Game:
     try:
         return make(record.game, **record.parameters)
     except ValueError as error:
-        raise ReplayError(str(error)) from None
+        raise ReplayError(cause=str(error)) from None
 
 
 def start(game: Game[S], seed: int, position: str = "") -> S:
@@ -106,7 +106,7 @@ def replay(record: Record) -> list[State]:
     for step in _executed(game, [record], messages):
         states += [step.after] if states else [step.before, step.after]
     if messages[0]:
-        raise ReplayError(messages[0])
+        raise ReplayError(cause=messages[0])
     return states or [start(game, record.seed, record.position)]
 
 
@@ -144,7 +144,7 @@ def verify(
                 pass
             for number, message in zip(part, messages, strict=True):
                 if message:
-                    yield number, ReplayError(message)
+                    yield number, ReplayError(cause=message)
             finished(len(part))
 
 
@@ -217,7 +217,7 @@ def stepped(
             yield replace(step, rows=[first + row for row in step.rows])
         for (number, _), message in zip(part, messages, strict=True):
             if message:
-                raise ReplayError(f"game {number + 1}: {message}")
+                raise ReplayError(f"game {number + 1}", cause=message)
 
 
 # ---------------------------------------------------------------- execution
@@ -336,7 +336,7 @@ def _actions(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tensor:
             try:
                 parse_move(game, move)
             except ValueError as error:
-                raise ReplayError(f"move {number}, {shown(move)}: {error}") from None
+                raise ReplayError(f"move {number}, {shown(move)}", cause=str(error)) from None
         raise
 
 
@@ -406,11 +406,11 @@ def states_of_moves(game: Game[S], moves: Sequence[str], *, position: str = "", 
     yield state
     for number, move in enumerate(moves, 1):
         if bool(state.done):
-            raise ValueError(f"move {number}, {shown(move)}: the game is over after move {number - 1}")
+            raise InputError(f"move {number}, {shown(move)}", cause=f"the game is over after move {number - 1}")
         try:
             state = game.step(state, parse_move(game, move)[None])
         except ValueError as error:
-            raise ValueError(f"move {number}, {shown(move)}: {brief(error)}") from None
+            raise InputError(f"move {number}, {shown(move)}", cause=brief(error)) from None
         yield state
 
 
@@ -449,4 +449,4 @@ def check_unfinished(game: Game, state: State) -> None:
     if bool(state.done):
         ended = result(game, state)
         said = ", ".join(f"{name} {_ENDS[end]}" for name, end in zip(game.info.players, ended.outcome, strict=True))
-        raise ValueError(f"the game is over in this position: {said}, turn {ended.turns}; give an earlier one")
+        raise InputError("position", "one where the game goes on", f"{said}, turn {ended.turns}")

@@ -184,7 +184,7 @@ class CupUmpire:
         """See `Umpire.read`."""
         record, start = CupRecord.from_json(line), self._start(fixture, seed)
         if wrong := differences({"fixture": fixture, **start}, vars(record)):
-            raise ValueError(wrong)
+            raise InputError(cause=wrong)
         if record.winner > 2:
             raise InputError("winner", "a number from 0 to 2", record.winner)
         return _played(fixture, {name: getattr(record, name) for name in (*start, *ENDED)})
@@ -229,7 +229,7 @@ def verify(records: Sequence[CupRecord], batch: int = 250) -> Iterator[tuple[int
             for env_id, (number, game) in enumerate(zip(part, games, strict=True)):
                 recorded = {name: getattr(game, name) for name in ENDED}
                 if message := result_differs(recorded, _ended(ended, env_id)):
-                    yield number, ReplayError(message)
+                    yield number, ReplayError(cause=message)
 
 
 def _simulate(records: Sequence[CupRecord], **options: Any) -> Result:
@@ -257,7 +257,7 @@ def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]
         raise InputError("generation", f"a generation from 0 to {record.max_generations}", generation)
     ended = _simulate([record], keep=[] if generation is None else [generation])
     if message := result_differs({name: getattr(record, name) for name in ENDED}, _ended(ended, 0)):
-        raise ReplayError(message)
+        raise ReplayError(cause=message)
     rows: list[list[int]] = (ended.board if generation is None else ended.boards[generation])[0].tolist()
     return rows
 

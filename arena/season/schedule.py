@@ -281,7 +281,7 @@ def _league(sizes: Pair, days: int, within: float, rng: random.Random) -> list[l
                 rng.shuffle(dealt)
                 playing = [[pair for pair in day if pair[1] < total] for day in dealt]
                 return deal_seats(playing, total, rng)
-    raise ValueError(f"found no schedule of {days} days for a league with divisions of {sizes[0]} and {sizes[1]} teams")
+    raise InputError("days", f"a number with a schedule for divisions of {sizes[0]} and {sizes[1]} teams", days)
 
 
 def _across(sizes: Pair, days: int, resting: int, within: float) -> list[int]:

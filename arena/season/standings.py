@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
+from cellgames.utils.errors import InputError
+
 SIDES = 100
 
 Die: TypeAlias = Callable[[str, int], int]
@@ -126,7 +128,7 @@ def roll_off(teams: Sequence[str], die: Die) -> list[tuple[str, tuple[int, ...]]
                 group.sort(key=lambda team: -rolls[team][-1])
             after += [list(level) for _, level in groupby(group, key=lambda team: rolls[team][-1:])]
         groups = after
-    raise ValueError(f"{', '.join(teams)}: still level after {_MOST_ROLLS} rolls; expected a fair die")
+    raise InputError("die", "a fair one", f"{_MOST_ROLLS} level rolls", where=", ".join(teams))
 
 
 def seed_teams(table: Sequence[Line], leagues: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:

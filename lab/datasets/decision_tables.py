@@ -230,7 +230,7 @@ def _policies(game: Game, records: Sequence[Record], turn: int, rows: int) -> np
                 found[row, [game.string_to_action(action) for action in policy]] = list(policy.values())
                 found[row] /= found[row].sum()
             except ValueError as error:
-                raise ReplayError(f"policy of move {turn + 1}: {error}") from None
+                raise ReplayError(f"policy of move {turn + 1}", cause=str(error)) from None
     return found
 
 

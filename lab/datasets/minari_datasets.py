@@ -29,7 +29,7 @@ def check_minari_folder(folder: PathLike) -> None:
     if _ID.fullmatch(path.name) is None:
         raise InputError("path", "a folder named as Minari names datasets, such as torus-v0", shown(path.name))
     if path.exists():
-        raise ValueError(f"{path} is there already; name another folder, such as one with the next version")
+        raise InputError(path, cause="it is there already; name another folder, such as one with the next version")
 
 
 def export_minari(

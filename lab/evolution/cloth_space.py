@@ -30,6 +30,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.simulation import simulate, territory
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import chance
+from cellgames.utils.errors import InputError
 
 from .design_space import DesignSpace, Floats, Ints, Measure, Played
 
@@ -255,7 +256,7 @@ class ClothSpace(DesignSpace[ClothOpponents]):
 
     def _started(self, spec: str, agent: Any) -> TurnAgent:
         if not isinstance(agent, TurnAgent):
-            raise ValueError(f"evolution takes agents that decide on whole turns, such as greedy; {spec} does not")
+            raise InputError("agents", "agents that decide on whole turns, such as greedy", spec)
         agent.start(self.game, *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))
         return agent
 

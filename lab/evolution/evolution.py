@@ -207,7 +207,7 @@ def _published(folder: Path, spaces: Sequence[DesignSpace[Any]]) -> dict[str, Cu
 
     cups = [space for space in spaces if isinstance(space, CupSpace)]
     if not cups:
-        raise ValueError("published starts are those of the Toroidal Cup; other games are evolved without them")
+        raise InputError("starts", "nothing, for a game other than the Toroidal Cup", folder)
     found = {space.name: read_starts(folder, space) for space in cups}
     return {name: opponents for name, opponents in found.items() if len(opponents)}
 

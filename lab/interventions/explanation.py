@@ -44,9 +44,9 @@ def world_of(record: Record | CupRecord, options: Options | None = None) -> Worl
         return season_world(record, chosen)
     game = game_of(record)
     if record.result.forfeit is not None:
-        raise ValueError("the game was forfeited: it has no end that an intervention could change")
+        raise InputError("record", "a game that was played to its end", "a forfeit")
     if game.id not in WORLDS:
-        raise InputError("", f"a game with interventions, one of {', '.join(WORLDS)}", game.id)
+        raise InputError("game", f"a game with interventions, one of {', '.join(WORLDS)}", game.id)
     world: World = resolve(WORLDS[game.id])(game, record, chosen)
     return world
 

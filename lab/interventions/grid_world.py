@@ -18,6 +18,7 @@ from cellgames.arena.records.replays import replay
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import COMPONENTS, SLOTS, VOTE, GridState
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 
 from .effects import Intervention, Options, Replays
 
@@ -46,7 +47,7 @@ class GridWorld:
     def __init__(self, game: GridAdaptation, states: Sequence[GridState], actions: Tensor, options: Options) -> None:
         self.game, self.states, self.actions, self.options = game, states, actions, options
         if options.at is not None:
-            raise ValueError("Grid Adaptation has no moment to choose: interventions are in the players' moves")
+            raise InputError("at", "None", options.at, "interventions are in the players' moves", self.game.id)
 
     # --- interventions
 

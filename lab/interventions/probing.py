@@ -213,7 +213,7 @@ def _probe(
     labels, count = drawn.labels[target.name], len(target.classes)
     train, test = ~held_out & (labels >= 0), held_out & (labels >= 0)
     if not train.any() or not test.any():
-        raise ValueError(f"no position of these games has a {target.name}")
+        raise InputError("records", f"positions with a {target.name}", "none")
 
     def right(inputs: Numbers, classes: Ints) -> npt.NDArray[np.bool_]:
         probe = fit_probe(inputs[train], classes, drawn.groups[train], count)

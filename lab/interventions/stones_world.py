@@ -143,7 +143,7 @@ class StonesWorld:
             values = self._values([self._without([item.edit for item in chosen]) for chosen in [(), *sets]])
             return _ends(values[1:], values[:1].repeat(len(sets), 0))
         if any(len(chosen) > 1 for chosen in sets):
-            raise ValueError("pairs of moves are not defined: the second would be played in another game")
+            raise InputError("pairs", "stones", "move", "the second move would be played in another game")
         edits = [chosen[0].edit if chosen else (len(self.actions) - 1, self.actions[-1]) for chosen in sets]
         changed = [self._after(*edit) for edit in edits]
         values = self._values([*changed, *(self.states[number + 1] for number, _ in edits)])
@@ -208,7 +208,7 @@ class StonesWorld:
     def _searched(self, state: StoneState) -> Tensor:
         searcher = acting(self._agent, self.game)
         if not (takes_states(self._agent, self.game) and hasattr(searcher, "search")):
-            raise ValueError(f"agent {shown(self._name)} does not search, so it has no values of positions")
+            raise InputError("agent", "one that searches, for values of positions", shown(self._name))
         env_ids, random = torch.arange(len(state), device="cpu"), torch.Generator()
         random.manual_seed(derive(self.options.seed, "explain"))
         searcher.start(self.game, state.current_player, env_ids)

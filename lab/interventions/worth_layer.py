@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from cellgames.envs.native import library
+from cellgames.utils.errors import InputError
 from cellgames.utils.report.model import rounded
 from cellgames.web.views import view_of
 
@@ -42,7 +43,7 @@ def explained(record: Record | CupRecord) -> dict[str, Any]:
         if count * work <= most and (options.agent == "" or count <= _SEARCHED):
             kinds.append(kind)
     if not kinds:
-        raise ValueError("the game is too long to be played again for every part on the page; use `cellgames explain`")
+        raise InputError("record", "a shorter game, for the page", cause="use `cellgames explain`")
     return worth_layer(explain(record, kinds, options=options))
 
 

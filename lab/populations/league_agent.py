@@ -93,7 +93,7 @@ def read_mixture(folder: Path) -> Mixture:
     except FileNotFoundError:
         raise InputError(folder, f"the folder of a league, with {MIXTURE_FILE}", "none") from None
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read ({clipped(str(error))})") from None
+        raise InputError(path, "a file that can be read", clipped(str(error))) from None
     try:
         if data["format"] != FORMAT:
             raise InputError("format", f"format {FORMAT}", shown(data["format"]))
@@ -115,7 +115,7 @@ def read_mixture(folder: Path) -> Mixture:
         if not (all(weight > 0 for weight in found.weights) and abs(sum(found.weights) - 1) < 1e-6):
             raise InputError("weights", "weights above 0 that add up to 1")
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged: {clipped(str(error))}") from None
+        raise InputError(path, "the mixture of a league", cause=clipped(str(error))) from None
     return found
 
 
@@ -150,7 +150,7 @@ class LeagueAgent(BaseAgent):
                 there = spec if file is None else f"{file.before}{os.path.join(self._folder, file.path)}{file.after}"
                 loaded.append(load(there, game, name=name))
                 if takes_states(loaded[-1], game):
-                    raise ValueError(f"agent {self.name!r}: members play by observations, but {name!r} by positions")
+                    raise InputError("member", "agents that play by observations", name, where=f"agent {self.name!r}")
             self._members, self._game = loaded, game
         return self._members
 

@@ -53,5 +53,5 @@ class LeagueOptions(RunOptions):
             ValueError: the meta-solver does not serve this number of seats.
         """
         if self.meta_solver == "cce" and seats == 2:
-            raise ValueError("cce is for games of more than two seats; for two seats use nash or uniform")
+            raise InputError("meta_solver", "nash or uniform, for two seats", "cce")
         return self.meta_solver if self.meta_solver != "auto" else "nash" if seats == 2 else "cce"

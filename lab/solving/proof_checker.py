@@ -168,11 +168,11 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
         kinds = {name: type(proof.get(name)) for name in ("size", "position", "winner", "shared")}
         known = proof.get("format") in [FORMAT.format(game) for game in GAMES]
         if not known or kinds != {"size": int, "position": str, "winner": str, "shared": int}:
-            raise ValueError("its first line does not say format, size, position, winner and shared")
+            raise ProofError("its first line does not say format, size, position, winner and shared")
         unpacker = lzma.LZMADecompressor()
         moves = unpacker.decompress(packed, MOST_MOVES)
         if not unpacker.eof:
-            raise ValueError("its moves break off, or are too many")
+            raise ProofError("its moves break off, or are too many")
     except (ValueError, AttributeError, lzma.LZMAError) as error:
         raise ProofError(f"{path} is no proof of a position of Torus, Hex or Y: {error}") from error
     return proof, moves

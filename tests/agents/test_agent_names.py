@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from arena_bots import First, Last
-from refusals import refused
+from refusals import fails, refused
 
 import cellgames
 from cellgames.agents import load
@@ -173,9 +173,9 @@ def test_a_run_goes_on_under_its_names_and_by_identities(folder: Path, monkeypat
     assert first.played == 4
     moved = round_robin(GAME, ["me=two_bots:Bot", "random"], PAIR, out=folder / "run")
     assert (moved.played, moved.records) == (0, first.records)
-    with pytest.raises(RunError):
+    with fails(RunError, parameter="identity of me"):
         round_robin(GAME, ["me=three_bots:Bot", "random"], PAIR, out=folder / "run")
-    with pytest.raises(RunError):
+    with fails(RunError, fields=("agents",)):
         round_robin(GAME, ["you=one_bots:Bot", "random"], PAIR, out=folder / "run")
     grown = round_robin(GAME, ["me=one_bots:Bot", "random", "last=arena_bots:Last"], PAIR, out=folder / "run")
     assert grown.played == 8

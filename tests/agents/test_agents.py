@@ -237,7 +237,6 @@ NO_NUMBERS = {"": "nothing", ":": "''", ":0": "'0'", ":many": "'many'"}
     ("spec", "got", "fields"),
     [
         ("greddy", "'greddy'", {"parameter": "agent", "cause": "did you mean 'greedy'?"}),
-        ("rolout:64", "'rolout:64'", {"cause": "did you mean 'rollout:N'?"}),
         ("", "''", {"parameter": "agent"}),
         *((f"rollout{text}", got, {"parameter": "rollout:N"}) for text, got in NO_NUMBERS.items()),
         ("random:3", "'3'", {"parameter": "agent 'random'"}),
@@ -245,7 +244,6 @@ NO_NUMBERS = {"": "nothing", ":": "''", ":0": "'0'", ":many": "'many'"}
         ("no_such.bots:Bot", "", {"parameter": "agent 'no_such.bots:Bot'"}),
         ("cellgames.agents.base:BaseAgnet", "'BaseAgnet'", {"cause": "did you mean 'BaseAgent'?"}),
         ("cellgames.agents.base:BaseAgent", "BaseAgent", {"expected": "the method act (or act_on_state)"}),
-        ("math:pi", "float", {"expected": "the method start and act (or act_on_state)"}),
         ("math:floor:2", "floor", {"expected": "a class before the second colon"}),
         ("cellgames.agents.playouts:RolloutAgent", "RolloutAgent", {"expected": "a class that takes no arguments"}),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from refusals import refused
+from refusals import fails, refused
 from safetensors.torch import load_file, save_file
 from training_runs import network_for, tiny
 
@@ -56,7 +56,7 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path, changes: dict[str, Any]
     torch.save(data, tmp_path / checkpoints.CHECKPOINT)
     assert checkpoints.read(tmp_path, tiny(), torch.device("cpu")) is not None
     torch.save({**data, **changes}, tmp_path / checkpoints.CHECKPOINT)
-    with pytest.raises(RunError):
+    with fails(RunError, parameter=str(tmp_path / checkpoints.CHECKPOINT)):
         checkpoints.read(tmp_path, tiny(), torch.device("cpu"))
 
 
@@ -64,7 +64,7 @@ def test_arguments_that_are_no_arguments_are_refused(tmp_path: Path) -> None:
     path = tmp_path / checkpoints.ARGUMENTS
     for text in ("[" * 100_000, '{"algorithm": "ppo", "game": "torus-v0", "total_steps": null}'):
         path.write_text(text)
-        with pytest.raises(RunError):
+        with fails(RunError, parameter=str(path)):
             checkpoints.prepare(checkpoints.run_of(tmp_path, tiny()), tiny(), resume=True)
         assert path.read_text() == text
 

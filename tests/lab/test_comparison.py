@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import fails
 from scipy import stats
 
 from cellgames.cli.main import main
@@ -62,12 +63,12 @@ def test_runs_are_grouped_by_all_settings_but_the_seed(tmp_path: Path, capsys: p
 
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     one, other = run(tmp_path / "a", 1, 0.7), run(tmp_path / "b", 2, 0.7)
-    with pytest.raises(RunError, match="two settings or more, got 1"):
+    with fails(RunError, parameter="runs", got="1"):
         read_groups([one, other])
-    with pytest.raises(RunError, match="different seeds, got seeds 1, 1 of lr"):
+    with fails(RunError, parameter="seed", got="1, 1"):
         read_groups([one, run(tmp_path / "c", 1, 0.7), run(tmp_path / "d", 1, 0.7, lr=0.2)])
-    with pytest.raises(RunError, match="holds no run"):
+    with fails(RunError, parameter=str(tmp_path / "nothing")):
         read_groups([tmp_path / "nothing"])
     (other / "progress.csv").write_text("steps,weak\n", encoding="utf-8")
-    with pytest.raises(RunError, match="without an evaluation"):
+    with fails(RunError, parameter=str(other), expected="a run with an evaluation"):
         read_groups([one, other])

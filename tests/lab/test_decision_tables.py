@@ -103,14 +103,14 @@ def test_what_cannot_be_written_or_read_is_explained(runs: Path, tmp_path: Path)
     assert set(batch["game"].tolist()) == {1}
     other = tmp_path / "y.parquet"
     export_decisions(records(runs, "cup"), other)
-    with pytest.raises(ValueError, match="others"):
+    with refused(str(other), "others"):
         OfflineDataset([path, other])
     with refused("columns", "'value'"):
         OfflineDataset(path, columns=["value"])
-    with pytest.raises(ValueError, match="play the games with --policies"):
+    with refused(str(path), "none"):
         OfflineDataset(path, columns=["policy"])
     (tmp_path / "z.parquet").write_text("no table")
-    with pytest.raises(ValueError, match="Parquet file"):
+    with refused(str(tmp_path / "z.parquet"), expected="a Parquet file"):
         OfflineDataset(tmp_path / "z.parquet")
 
 

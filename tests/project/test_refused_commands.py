@@ -42,8 +42,8 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("torus-v0 --agents random random", "different names, got more than one random"),
         ("torus-v0 --agents random greedy --games 7", "games: expected even"),
         ("torus-v0 --agents random greedy --anchor x", "anchor: expected one of the agents"),
-        ("torus-v0 --agents random greedy --out foreign", "is not empty and holds no run.json"),
-        ("torus-v0 --agents random greedy --out foreign/file", "is a file or lies in one"),
+        ("torus-v0 --agents random greedy --out foreign", "expected an empty folder, or run.json in it"),
+        ("torus-v0 --agents random greedy --out foreign/file", "expected a folder for the run, got a file"),
     ),
     "season torus-v0": (
         ("", "torus-v0: expected --agents, or a file of teams with agents; only toroidal-cup"),
@@ -62,8 +62,8 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("--agents random --chunk 0", "chunk: expected a whole number of at least 1, got 0"),
         ("--agents random --opening-plies -1", "opening_plies: expected a whole number of at least 0"),
         ("--agents random --patterns randys", "--patterns is for teams without agents"),
-        ("--agents random --out foreign", "is not empty and holds no season.json"),
-        ("--agents random --out twice.csv", "is a file or lies in one"),
+        ("--agents random --out foreign", "expected an empty folder, or season.json in it"),
+        ("--agents random --out twice.csv", "expected a folder for the run, got a file"),
     ),
     "season grid-adaptation-v0 --agents random": (
         ("--teams 8", "game: expected two players, got 8; cellgames free-for-all ranks agents"),
@@ -77,7 +77,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("--opponents nobody", "got 'nobody'"),
         ("--eval-opponents nobody", "got 'nobody'"),
         ("--device abacus", "device: expected auto, cpu, cuda or cuda:N, got 'abacus'"),
-        ("--out foreign", "is not empty and holds no arguments.json, but "),
+        ("--out foreign", "expected an empty folder, or arguments.json in it"),
         ("--out foreign/file", "expected a folder for the run"),
     ),
     "evaluate": (
@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
             "torus-v0 --agents greedy --games 7",
             "games: expected even, since each opening is played in both seats, got 7",
         ),
-        ("torus-v0 --agents greedy --out foreign", "is not empty and holds no evaluation.json, but "),
+        ("torus-v0 --agents greedy --out foreign", "expected an empty folder, or evaluation.json in it"),
         ("torus-v0 --agents greedy --out foreign/file", "expected a folder for the run"),
     ),
     "leaderboard --store store.sqlite": (
@@ -105,7 +105,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("", "GAME is needed, unless --records names a file"),
         ("toroidal-cup-small-v0 --agents mcts:5", "game: expected a game in turns with perfect information"),
         ("torus-v0 --moves x9", "move 1, 'x9': cell: expected a cell from a1 to h8"),
-        ("torus-v0 --size 3 --moves a1,c3+,a2,b3+,a3", "the game is over in this position: black has won"),
+        ("torus-v0 --size 3 --moves a1,c3+,a2,b3+,a3", "expected one where the game goes on, got black has won"),
         ("torus-v0 --ply 3", "--record and --ply choose a position of --records FILE"),
         ("torus-v0 --top 0", "argument --top: expected a whole number from 1, got '0'"),
         ("torus-v0 --out board.gif", "expected a file that ends in .svg, .png, got board.gif"),

@@ -65,7 +65,7 @@ def training(out: Path, *, resume: bool = True, **options: Any) -> object:
 def evaluation(out: Path, *, resume: bool = True, seed: int = 0) -> None:
     words = f"evaluate torus-v0 --size 3 --agents random greedy --games 8 --no-store --quiet --seed {seed}"
     if main([*words.split(), "--out", str(out)]):
-        raise RunError("as the command says")
+        raise RunError("--out")
 
 
 CASES = {

@@ -246,8 +246,9 @@ class RunSuite:
             pytest.skip("it takes the place of any other")
         (out / case.settings).write_text(text)
         before = files(out)
-        with pytest.raises(RunError, match=case.settings.replace(".", r"\.")):
+        with pytest.raises(RunError) as error:
             case.run(out)
+        assert case.settings in str(error.value)
         assert files(out) == before
 
     def test_changed_lines_are_played_again(self, case: Case, out: Path, whole: Path) -> None:
@@ -266,5 +267,6 @@ class RunSuite:
         if not path.is_file() or not case.reads:
             pytest.skip("it keeps no games that it reads again")
         path.write_bytes((another / case.lines).read_bytes())
-        with pytest.raises(RunError, match=case.lines.replace(".", r"\.")):
+        with pytest.raises(RunError) as error:
             case.run(out)
+        assert case.lines in str(error.value)

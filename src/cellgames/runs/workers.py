@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cellgames.utils.errors import check_whole
+from cellgames.utils.errors import InputError, check_whole
 
 from .run_folder import hidden, run_folder
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class WorkerError(ValueError):
+class WorkerError(InputError):
     """A worker that ended in the middle of its work, or work that cannot be sent to one."""
 
 
@@ -54,10 +54,10 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
         yield executor
         executor.shutdown()
     except BrokenExecutor as error:
-        raise WorkerError(
-            "a worker ended in the middle of its work: was it killed, is there enough memory, does an agent end its "
-            "process? What is finished is kept, and the same command goes on from there"
-        ) from error
+        cause = (
+            "was it killed, is there enough memory, does an agent end its process? The same command goes on from there"
+        )
+        raise WorkerError("workers", "work to its end", "the end of one in the middle", cause) from error
     finally:
         writer.close()
         executor.shutdown(cancel_futures=True)
@@ -89,10 +89,8 @@ def packed(value: Any) -> bytes:
     try:
         return pickle.dumps(value)
     except Exception as error:  # whatever its parts raise
-        raise WorkerError(
-            f"this run cannot be sent to workers ({type(error).__name__}: {error}); give agents by their specs, such "
-            "as my_bots:MyBot"
-        ) from error
+        got, cause = f"{type(error).__name__}: {error}", "give agents by their specs, such as my_bots:MyBot"
+        raise WorkerError("workers", "a run that can be sent to them", got, cause) from error
 
 
 def completed(workers: Executor, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R]]:

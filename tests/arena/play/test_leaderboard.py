@@ -18,6 +18,7 @@ from refusals import refused
 from store_games import game
 
 import cellgames
+from cellgames import InputError
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena import FreeForAllOptions, RoundRobinOptions, free_for_all, rate, round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
@@ -246,7 +247,7 @@ def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: 
     assert leaderboard.write_leaderboards(one, leaderboards(store)) == pages
     foreign.mkdir()
     (foreign / "thesis.tex").write_text("mine")
-    with pytest.raises(ValueError, match="is not empty"):
+    with pytest.raises(InputError):
         leaderboard.write_leaderboards(foreign, leaderboards(store))
 
 

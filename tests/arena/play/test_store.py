@@ -20,7 +20,7 @@ import store_games
 from arena_bots import First
 from paths import ROOT
 from processes import KILL, KILLED, environment
-from refusals import refused
+from refusals import fails, refused
 from season_coin import Coin
 from store_games import CHUNK, chunk, game
 
@@ -124,14 +124,14 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
             database.execute(change)
         database.close()
     before = foreign.read_bytes()
-    for path, create, message in (
-        (text, True, "not a database"),
-        (foreign, True, "another program's SQLite file"),
-        (missing, False, "got none"),
-        (text / "store.sqlite", True, "room for one"),
-        (newer, True, "expected a store of version 2, got version 3"),
+    for path, create, fields in (
+        (text, True, {"got": "file is not a database"}),
+        (foreign, True, {"got": "another program's SQLite file"}),
+        (missing, False, {"got": "none"}),
+        (text / "store.sqlite", True, {"expected": "a store of games or room for one"}),
+        (newer, True, {"expected": "a store of version 2", "got": "version 3"}),
     ):
-        with pytest.raises(StoreError, match=message):
+        with fails(StoreError, **fields):
             Store(path, create=create)
     assert foreign.read_bytes() == before
     assert not missing.exists()
@@ -185,7 +185,7 @@ def test_games_that_do_not_replay_are_refused(forged: dict[str, Any], path: Path
     file = tmp_path / "games.jsonl"
     append(file, [good, replace(bad, **forged)])
     with Store(path) as store:
-        with pytest.raises(StoreError, match=r"game 2: expected a game that replays"):
+        with fails(StoreError, parameter=f"{file}, game 2"):
             store.import_run(file)
         assert len(store) == 0
 
@@ -378,7 +378,7 @@ def test_a_store_that_cannot_be_written_is_read(places: str, shared: Path, capsy
         assert capsys.readouterr().out == printed
         with Store(shared, create=False) as store:
             assert [one.to_json() for one in store.games()] == [one.to_json() for one in chunk(0)]
-            with pytest.raises(StoreError, match="games cannot be added: attempt to write a readonly database"):
+            with fails(StoreError, cause="games cannot be added: attempt to write a readonly database"):
                 store.add(chunk(1), source=FILE)
     assert [path.name for path in shared.parent.iterdir()] == ["store.sqlite"]
 

@@ -18,10 +18,11 @@ from typing import Any
 import pytest
 from arena_runs import InLine, content
 from processes import KILL, environment
-from refusals import refused
+from refusals import fails, refused
 from slow import slow_except
 
 import cellgames
+from cellgames import InputError
 from cellgames.agents import Size, make_network, save_network
 from cellgames.agents.agent_specs import by_name
 from cellgames.agents.loading import identities
@@ -106,7 +107,7 @@ def test_a_season_on_workers_is_that_of_one_process(kind: str, tmp_path: Path) -
 
 
 def test_a_piece_that_fails_stops_the_run_with_its_error_and_leaves_the_others(tmp_path: Path) -> None:
-    with pytest.raises(ArithmeticError, match="piece 4"):
+    with pytest.raises(ArithmeticError):
         run(tmp_path / "run", workers=InLine(4))
     assert (tmp_path / "run" / "games.jsonl").read_bytes().count(b"\n") == 32
     assert run(tmp_path / "run", workers=(again := InLine())).played == 4
@@ -134,7 +135,7 @@ def test_agents_travel_to_workers_that_were_started_elsewhere(
     for name, those in (("alone", None), ("shared", workers)):
         run(tmp_path / name, *agents, workers=those)
     assert_same(tmp_path / "alone", tmp_path / "shared")
-    with pytest.raises(ValueError, match="nothing like home"):
+    with pytest.raises(InputError):
         run(tmp_path / "run", "random", "bot_of_this_folder:Homebody", workers=workers)
 
 
@@ -143,7 +144,7 @@ def test_what_cannot_travel_is_refused_before_anything_is_written(
 ) -> None:
     stuck = RandomAgent("mine")
     stuck.lock = threading.Lock()  # type: ignore[attr-defined]  # what cannot be pickled
-    with pytest.raises(WorkerError, match=r"cannot be sent to workers .*lock.*; give agents by their specs"):
+    with fails(WorkerError, expected="a run that can be sent to them"):
         run(tmp_path / "run", "random", stuck, workers=InLine())
     assert not [*(tmp_path / "run").iterdir()]
     monkeypatch.syspath_prepend(tmp_path)
@@ -153,7 +154,7 @@ def test_what_cannot_travel_is_refused_before_anything_is_written(
     sent = pickle.dumps(player)
     assert [*pickle.loads(sent).players] == [*agents]
     (tmp_path / "changing_bot.py").write_text("from arena_bots import First as Bot\n")
-    with pytest.raises(RunError, match=r"another changing_bot:Bot: expected identity \w+, got \w+; has its file"):
+    with fails(RunError, parameter="identity of changing_bot:Bot"):
         pickle.loads(sent)
     with refused("count", "0"), processes(0):
         pass

@@ -152,7 +152,7 @@ def test_a_season_writes_everything_and_says_what_to_open(
     assert err == ""
     assert content(folder) == before
     assert main([*words, "--quiet", "--within", "0.9", "--out", str(folder)]) == 2
-    assert "holds another season. within: expected 0.5, got 0.9" in capsys.readouterr().err
+    assert "expected this season, got another; within: expected 0.5, got 0.9" in capsys.readouterr().err
     assert main([*words, "--quiet", "--within", "0.9", "--out", str(folder), "--no-resume"]) == 0
     assert content(folder)["schedule.json"] != before["schedule.json"]
 

@@ -7,10 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from refusals import refused
+from refusals import fails, refused
 
 from cellgames.arena import Team, assign_agents, assign_divisions, generate_names, read_teams
 from cellgames.arena.season.teams import LEAST, by_league
+from cellgames.utils.errors import InputError
 
 
 def numbered(count: int) -> list[Team]:
@@ -47,20 +48,17 @@ def test_columns_in_any_order_with_a_header(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "got"),
     [
-        ("name,bot\na,b\n", "column: expected one of name, agent, league, division, got 'bot'"),
-        (
-            "a\nb,random\n",
-            "line 2: expected 1 values, got 2; columns need a header line such as name,agent,league,division",
-        ),
-        ("name,agent\na,b,c\n", "line 2: expected 2 values, got 3"),
-        ("name,agent\n,random\n", "line 2: expected a name in plain characters, got ['', 'random']"),
-        ("a\nb\x07\n", "line 2: expected a name in plain characters, got ['b\\x07']"),
+        ("name,bot\na,b\n", "'bot'"),
+        ("a\nb,random\n", "2; columns need a header line such as name,agent,league,division"),
+        ("name,agent\na,b,c\n", "3"),
+        ("name,agent\n,random\n", "['', 'random']"),
+        ("a\nb\x07\n", r"['b\x07']"),
     ],
 )
-def test_files_that_are_not_understood(text: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=rf"teams\.csv(, |: ){re.escape(message)}"):
+def test_files_that_are_not_understood(text: str, got: str, tmp_path: Path) -> None:
+    with fails(InputError, got=got):
         read_teams(written(tmp_path, text))
 
 
