@@ -143,7 +143,6 @@ def test_a_digest_tells_weights_that_changed_and_old_files_have_none(tmp_path: P
     [
         ({"game": 7}, {"expected": "game beside the weights, a str", "got": "7"}),
         ({"game": "tours-v0"}, {"parameter": "game", "got": "'tours-v0'"}),
-        ({"parameters": {"sides": 8}}, {"parameter": "parameter", "got": "'sides'"}),
         ({"parameters": {"size": "3"}}, {"parameter": "size", "got": "'3'"}),
         ({"size": {"channels": 4, "layers": 1, "heads": 2}}, {"parameter": ""}),
         ({"size": {"channels": 0, "layers": 1}}, {"parameter": "channels", "got": "0"}),

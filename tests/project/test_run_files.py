@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 from paths import ROOT
+from refusals import fails
 from store_games import chunk
 
 from cellgames.agents.networks.saved import read_about
@@ -86,9 +87,8 @@ def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
     try:
         for write in writes:
-            with pytest.raises(OSError, match="file") as error:
+            with fails(OSError, filename=str(tmp_path / "file")):
                 write(tmp_path / "file")
-            assert error.value.filename == str(tmp_path / "file")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)

@@ -10,7 +10,7 @@ import pytest
 
 from cellgames import InputError
 
-E = TypeVar("E", bound=Exception)
+E = TypeVar("E", bound=BaseException)
 
 
 @contextmanager

@@ -103,19 +103,19 @@ def test_a_game_from_a_position_is_a_record_that_reproduces(client: Any) -> None
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ({"game": "os"}, "expected a game of"),
+        ({"game": "os"}, "game: expected one of"),
         ({"game": "toroidal-cup-v0"}, "all players act at once"),
         ({"game": "torus-v0", "position": "<script>alert(1)</script>"}, "expected a position of size 8"),
         ({"game": "torus-v0", "moves": ["a1", "a1"]}, "move 2, 'a1': "),
         ({"game": "torus-v0", "moves": ["../../etc/passwd"]}, "move 1"),
         ({"game": "torus-v0", "parameters": {"size": 1 << 30}}, "from 2 to 16"),
-        ({"game": "torus-v0", "put": [[0, 7]]}, "expected a code of"),
-        ({"game": "torus-v0", "put": [[0, 1]], "mover": 2}, "expected a seat from 0 to 1"),
+        ({"game": "torus-v0", "put": [[0, 7]]}, "put: expected a code of"),
+        ({"game": "torus-v0", "put": [[0, 1]], "mover": 2}, "mover: expected a seat from 0 to 1"),
         ({"game": "torus-v0", "moves": ["a1"], "action": 0}, "cell a1 is taken"),
         ({"game": "torus-v0", "action": 1 << 30}, "from 0 to 127"),
-        ({"game": "torus-v0", "engine": "command:ls", "simulations": 32}, "expected an engine of"),
+        ({"game": "torus-v0", "engine": "command:ls", "simulations": 32}, "engine: expected one of"),
         *(
-            ({"game": "torus-v0", "engine": "mcts", "simulations": number}, "expected simulations of 500, 1500, 5000")
+            ({"game": "torus-v0", "engine": "mcts", "simulations": number}, "simulations: expected one of 500, 1500")
             for number in (0, 10**9)
         ),
     ],
@@ -240,7 +240,7 @@ def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyP
     board = AnalysisBoard(threads=1)
     board._pool.submit(time.sleep, 0.5)
     kept = [board.submit(Wish("torus-small-v0", {}), "mcts", 500) for _ in range(2)]
-    with pytest.raises(FullError, match="try again"):
+    with pytest.raises(FullError):
         board.submit(Wish("torus-small-v0", {}), "mcts", 500)
     assert all(one.result(60)["chances"] for one in kept)
     board.close()

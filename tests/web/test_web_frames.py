@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 import torch
 from grid_adaptation_table import make as make_grid
+from refusals import refused
 from twins import twin
 from web_records import SMALL, recorded, registered_toy
 
@@ -190,10 +191,10 @@ def test_a_trial_run_of_the_cup_places_the_shape_in_hand_and_knows_no_later_one(
         other[:, 1 - seat] = -1
         other[:, seat, 1:] = -1
         assert trial_data(game, state.replace(queue=other), seat, action) == trial_data(game, state, seat, action)
-    with pytest.raises(ValueError, match="the board is empty"):
+    with refused("", cause="the board is empty: choose a place for the shape first"):
         trial_data(game, states[0], 0)
     illegal = int((~game.legal_actions(states[1])[0, 0]).nonzero()[0])
-    with pytest.raises(ValueError, match=r"band|own"):
+    with refused("action"):
         trial_data(game, states[1], 0, [illegal])
 
 
@@ -222,7 +223,7 @@ def test_a_trial_run_of_grid_adaptation_is_a_round_in_which_only_one_player_gets
     assert np.flatnonzero(found[0, 1] & bits["placed"]).tolist() == sorted(own[:4])
     assert not (found[1:, 1] & bits["placed"]).any()
     assert trial_data(game, twin(game, state, 0), 0, own) == film
-    with pytest.raises(ValueError, match="there is a tile"):
+    with refused("action"):
         trial_data(game, after, 0, [int(np.flatnonzero(found[1, 0])[0]), none, none, none, *keep])
 
 
@@ -322,34 +323,29 @@ def test_a_game_of_the_cups_season_is_shown_from_its_arrangement() -> None:
     assert fields[-1]["infos"]["cells"] == scores
     assert data["record"]["agents"] == ["<b>Blue</b>", "Red"]
     wrong = dataclasses.replace(record, scores=(scores[0] + 1, scores[1]))
-    with pytest.raises(ReplayError, match="the result differs: scores recorded"):
+    with pytest.raises(ReplayError):
         replay_data(wrong)
 
 
 @pytest.mark.parametrize(
-    ("id", "fields", "reason"),
+    ("id", "fields", "parameter"),
     [
-        ("torus-v0", {"moves": ("a1",) * (limits.MOVES + 1)}, "at most 20,000 moves, got 20,001"),
-        ("torus-v0", {"agents": ("one",)}, "expected 2 agents, one a seat, got 1"),
-        ("toroidal-cup-v0", {"parameters": {"max_generations": 10**6}}, "cells times generations of Life"),
-        ("toroidal-cup-v0", {"parameters": {"rows": 512, "cols": 512}}, "cells times generations of Life"),
-        (
-            "cloth-of-gold-v0",
-            {"parameters": {"height": 256, "width": 256, "generations": 10_000}},
-            "cells times generations of Life",
-        ),
+        ("torus-v0", {"moves": ("a1",) * (limits.MOVES + 1)}, "record"),
+        ("torus-v0", {"agents": ("one",)}, "agents"),
+        ("toroidal-cup-v0", {"parameters": {"max_generations": 10**6}}, "game"),
+        ("toroidal-cup-v0", {"parameters": {"rows": 512, "cols": 512}}, "game"),
         (
             "cloth-of-gold-v0",
             {"parameters": {"height": 256, "width": 256, "generations": 1}, "moves": ("r0c0",) * 2000},
-            f"boards take at most {limits.PLANES:,} bytes",
+            "record",
         ),
     ],
 )
 def test_records_that_ask_for_too_much_are_refused_before_they_are_played(
-    id: str, fields: dict[str, Any], reason: str, records: dict[str, Record], monkeypatch: pytest.MonkeyPatch
+    id: str, fields: dict[str, Any], parameter: str, records: dict[str, Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cellgames.arena.records.replays.replay", lambda record: pytest.fail("it was played"))
-    with pytest.raises(ValueError, match=reason):
+    with refused(parameter):
         replay_data(dataclasses.replace(records[id], **fields))
 
 

@@ -55,11 +55,11 @@ def test_a_guided_game_takes_what_the_lesson_asks_for_in_any_order() -> None:
     assert (asked["step"], asked["of"], asked["press"]) == (0, 6, [])
     block = [3 * 18 + 3, 3 * 18 + 4, 4 * 18 + 3, 4 * 18 + 4]
     assert asked["cells"] == block
-    with pytest.raises(RefusedError, match="the lesson asks for something else"):
+    with pytest.raises(RefusedError):
         game.move([0], 0)
     game.move([block[2]], 0)
     assert game.view()["lesson"]["cells"] == [block[0], block[1], block[3]]
-    with pytest.raises(RefusedError, match="the lesson asks"):
+    with pytest.raises(RefusedError):
         game.move([block[2]], 1)  # to take it back is legal
     game.undo()
     assert game.view()["lesson"]["cells"] == block

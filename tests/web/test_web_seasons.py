@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 from browser import DESKTOP, PHONE, expect, page
+from refusals import refused
 from web_records import recorded
 
 from cellgames.cli.main import main
@@ -42,12 +43,12 @@ def test_seasons_are_found_and_read_below_the_folder_only(results: Path) -> None
     assert [game["number"] for game in season["games"]] == list(range(1, len(lines) + 1))
     assert season["games"][0]["stage"] == "day 1"
     for name in ("..", "cup/../..", "/etc", "cup\\first"):
-        with pytest.raises(ValueError, match="below the results folder"):
+        with refused("name"):
             season_data(library, name)
     for name in ("cup", "x" * 600):  # no name of a file is as long as that
         with pytest.raises(LookupError):
             season_data(library, name)
-    with pytest.raises(ValueError, match=r"other/season\.json"):
+    with refused("other/season.json"):
         season_data(library, "other")
 
 

@@ -22,7 +22,7 @@ from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import IllegalActionError, brief
 from cellgames.runs.seeds import derive
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
 from cellgames.web.agent_seats import hint
@@ -85,7 +85,7 @@ class Table:
     ) -> None:
         first = start(game, seed, position)
         if bool(first.done):
-            raise ValueError(f"the game is over in the position {shown(position)}")
+            raise InputError("position", "one where the game goes on", shown(position))
         self._game, self._seats, self._names, self._seed = game, tuple(seats), tuple(names), seed
         self._position, self._ask = position, ask
         printed = partial(print_board, game, cells=self._cells) if show is None else show

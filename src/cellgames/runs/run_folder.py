@@ -235,7 +235,7 @@ class RunFolder:
         with reading(self.file):
             found = json.loads(self.file.read_text(encoding="utf-8"))
             if not isinstance(found, dict):
-                raise TypeError(f"expected settings, got {type(found).__name__}")
+                raise InputError("", "settings", type(found).__name__)
         return found
 
     def begin(self, settings: Mapping[str, Any], *, resume: bool) -> dict[str, Any] | None:

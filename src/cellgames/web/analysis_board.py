@@ -45,7 +45,7 @@ from cellgames.arena.records.store import Store, canonical
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, check_one_of
 from cellgames.utils.report.model import rounded
 
 from .agent_seats import searched
@@ -104,13 +104,12 @@ class Wish:
 
 def game_of(id: str, parameters: Mapping[str, Any], moves: Sequence[str] = ()) -> Game:
     """Return a game in turns that the page has a board for; raise a `ValueError` that says what was expected."""
-    if id not in registry.REGISTRY:  # an id may name a module, and links come from strangers
-        raise ValueError(f"expected a game of {', '.join(registry.REGISTRY)}, got {shown(id)}")
+    check_one_of("game", id, registry.REGISTRY)  # an id may name a module, and links come from strangers
     game = registry.make(id, **parameters)
     check_limits(game)
     check_limits(game, moves)
     if why := game.info.search_obstacles:
-        raise ValueError(f"the analysis board is for games that a search can play; in {game.id} {why[0]}")
+        raise InputError("game", "one that a search can play, for the analysis board", cause=why[0], where=game.id)
     return game
 
 
@@ -141,7 +140,7 @@ def positions(
         state = start(game, wish.seed, position)
         seat = int(state.current_player) if mover is None else mover
         if not 0 <= seat < game.info.num_players:
-            raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {seat}")
+            raise InputError("mover", f"a seat from 0 to {game.info.num_players - 1}", seat)
         cells = math.prod(game.info.board.shape)
         position = view_of(game).edited(state, {cell: code for cell, code in put if 0 <= cell < cells}, seat)
     states = states_of_moves(game, wish.moves, position=position, seed=wish.seed)
@@ -186,9 +185,9 @@ def _data(game: Game, state: State, before: State | None, move: str | None) -> d
 def _check_legal(game: Game, state: State, action: int) -> None:
     """Raise a `RefusedError` with the game's reason if an action is illegal."""
     if bool(state.done):
-        raise RefusedError("the game is over")
+        raise RefusedError(cause="the game is over")
     if not 0 <= action < game.info.action_nvec[0] or not bool(game.legal_actions(state)[0, action]):
-        raise RefusedError(game.why_illegal(state, int(state.current_player), 0, action))
+        raise RefusedError(cause=game.why_illegal(state, int(state.current_player), 0, action))
 
 
 def _playable(id: str, game: Game) -> dict[str, Any] | None:
@@ -278,11 +277,9 @@ class AnalysisBoard:
         """Return the analysis as JSON, see `_answer`."""
         game, before, state = place_of(wish)
         offered = engines(game)
-        if engine not in offered:
-            raise ValueError(f"expected an engine of {', '.join(offered) or 'none for this game'}, got {shown(engine)}")
-        if simulations not in (efforts := offered[engine]):
-            known = ", ".join(map(str, efforts))
-            raise ValueError(f"{engine}: expected simulations of {known}, got {simulations}")
+        check_one_of("engine", engine, offered)
+        efforts = offered[engine]
+        check_one_of("simulations", simulations, efforts, engine)
         place = efforts.index(simulations)
         lines = LINES if place else 1  # the first answer is to come at once
         living = view_of(game).work(None) > 0
@@ -302,7 +299,7 @@ class AnalysisBoard:
             return limited(MOVE_S, answer)
         except OutOfTimeError:
             self._own.agents = {}  # what was interrupted may be half a tree
-            raise RefusedError(f"the analysis took more than {MOVE_S:g} s of processor time") from None
+            raise RefusedError(cause=f"the analysis took more than {MOVE_S:g} s of processor time") from None
 
     def _search(self, game: Game, state: State, engine: str, simulations: int) -> Analysis:
         """Return the analysis of a position, a kept one if there is any."""

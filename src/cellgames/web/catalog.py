@@ -25,7 +25,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import start
 from cellgames.envs import registry
 from cellgames.plugins import Setting
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, check_one_of, check_whole, shown
 
 from .agent_seats import AgentSeats
 from .limits import MOVE_S
@@ -60,17 +60,15 @@ def settings_of(game: Game) -> dict[str, Setting]:
 
 def _check_setting(setting: Setting, game: str, value: object, default: object) -> None:
     """Raise a `ValueError` unless a visitor may choose `value`."""
-    start = f"{game}: parameter {setting.name!r} must be"
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise ValueError(f"{start} true or false, got {shown(value)}")
+            raise InputError(setting.name, "true or false", shown(value), where=game)
     elif setting.choices:
-        if value not in setting.choices:
-            raise ValueError(f"{start} one of {', '.join(map(str, setting.choices))}, got {shown(value)}")
-    elif isinstance(value, bool) or not isinstance(value, int) or not setting.low <= value <= setting.high:
-        raise ValueError(f"{start} a whole number from {setting.low} to {setting.high}, got {shown(value)}")
-    elif (value - setting.low) % setting.step:
-        raise ValueError(f"{start} {setting.low} or {setting.step} more, and so on, got {value}")
+        check_one_of(setting.name, value, setting.choices, game)
+    else:
+        check_whole(setting.name, value, setting.low, setting.high, game)
+        if (value - setting.low) % setting.step:  # type: ignore[operator]  # it is a number
+            raise InputError(setting.name, f"{setting.low} or {setting.step} more, and so on", value, where=game)
 
 
 def games() -> list[dict[str, Any]]:
@@ -125,15 +123,13 @@ def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
             page has no board for the game.
     """
     if id not in registry.REGISTRY:
-        known = ", ".join(id for id in registry.REGISTRY if _offer(id) is not None)
-        raise ValueError(f"expected a game of {known}, got {shown(id)}")
+        check_one_of("game", id, [id for id in registry.REGISTRY if _offer(id) is not None])
     if (offer := _offer(id)) is None:
-        raise ValueError(f"expected a game that the page has a board for, got {id}; its records can be watched")
+        raise InputError("game", "a game that the page has a board for", id, "its records can be watched")
     usual = registry.make(id)
     settings = settings_of(usual)
-    if unknown := [name for name in parameters if name not in settings]:
-        raise ValueError(f"{id}: the page sets {', '.join(settings)}, got {shown(unknown[0])}")
     for name, value in parameters.items():
+        check_one_of("parameter", name, settings, id)
         _check_setting(settings[name], id, value, getattr(usual, name))
     # A default is left out: what a form shows for "the pattern's own number" must not cut the pattern short.
     defaults = {setting["name"]: setting["default"] for setting in offer["settings"]}
@@ -166,9 +162,9 @@ def refuse_spec(spec: str, listed: Mapping[str, str]) -> None:
     match = _SPEC.fullmatch(spec)
     if match is None or match[1] not in OPEN_AGENTS:
         known = ", ".join(entry.usage.split("[")[0] for entry in OPEN_AGENTS.values())
-        raise ValueError(f"expected an agent of {known}, or one that the page lists, got {shown(spec)}")
+        raise InputError("agent", f"one of {known}, or one that the page lists", shown(spec))
     if match[2] is not None and int(match[2]) > MOST_PLAYOUTS:
-        raise ValueError(f"agent {match[1]}:N: the page allows N up to {MOST_PLAYOUTS}, got {match[2]}")
+        raise InputError(f"agent {match[1]}:N", f"N up to {MOST_PLAYOUTS}", match[2])
 
 
 def load_agent(spec: str, game: Game, listed: Mapping[str, str]) -> AnyAgent:
@@ -212,7 +208,7 @@ def most_playouts(game: Game, name: str) -> int:
         ValueError: Visitors may not name this agent, it takes no number, or it cannot play this game.
     """
     if (tried := _TRIED.get(name)) is None:
-        raise ValueError(f"expected an agent of {', '.join(_TRIED)}, got {shown(name)}")
+        raise InputError("agent", f"one of {', '.join(_TRIED)}", shown(name))
     few = max(1, tried // 8)
     seats = AgentSeats(game, [f"{name}:{few}"] * game.info.num_players, lambda spec: load_agent(spec, game, {}), 0)
     seats.start()

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cellgames.envs.core import Game, State
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.version import __version__
 from cellgames.web.views.view import encoded, player_goals, player_names
@@ -103,7 +103,7 @@ def _frame(
 
 def _check_viewer(game: Game, viewer: int | None) -> None:
     if viewer is not None and not 0 <= viewer < game.info.num_players:
-        raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {viewer}")
+        raise InputError("viewer", f"a seat from 0 to {game.info.num_players - 1}", viewer)
 
 
 def _common(game: Game, state: State, done: bool) -> dict[str, Any]:
@@ -219,11 +219,11 @@ def _checked_game(record: Record) -> Game:
     from cellgames.envs.registry import REGISTRY
 
     if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
-        raise ValueError(f"expected a record of one of {', '.join(REGISTRY)}, got {shown(record.game)}")
+        raise InputError("game", f"one of {', '.join(REGISTRY)}", shown(record.game))
     game = game_of(record)
     check_limits(game, record.moves)
     if len(record.agents) != game.info.num_players:
-        raise ValueError(f"expected {game.info.num_players} agents, one a seat, got {len(record.agents)}")
+        raise InputError("agents", f"{game.info.num_players}, one a seat", len(record.agents))
     return game
 
 
@@ -286,7 +286,7 @@ def _pictures(game: Game, states: Sequence[State], marks: list[int]) -> Iterator
         for frame in _step_frames(game, before, after, None, most):
             drawn += len(frame.fields.get("svg", ""))
             if drawn > limits.PLANES:
-                raise ValueError(f"expected pictures of at most {limits.PLANES:,} bytes, got more by turn {turn}")
+                raise InputError("record", f"pictures of at most {limits.PLANES:,} bytes", f"more by turn {turn}")
             marks.append(turn)
             yield _with(frame, more, turn)
 

@@ -228,7 +228,7 @@ class GuidedGame(Session):
         chosen = super()._checked(choices, seat)
         present = self._open()
         if present is not None and not present[0].free and self._clicks(choices) not in present[1]:
-            raise RefusedError("The rules allow that, but the lesson asks for something else: see the frames.")
+            raise RefusedError(cause="The rules allow that, but the lesson asks for something else: see the frames.")
         return chosen
 
     def _clicks(self, choices: Sequence[int]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError
 
 from .views import has_board, view_of
 
@@ -48,23 +49,19 @@ def check(game: Game, moves: Sequence[str] | None = None) -> None:
         ValueError: The game is too large, or is to be played and has no board; the message says what was expected.
     """
     if moves is None and not has_board(game):
-        raise ValueError(f"expected a game that the page has a board for, got {game.id}; its records can be watched")
+        raise InputError("game", "a game that the page has a board for", game.id, "its records can be watched")
     parameters = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
     if moves is not None and len(moves) > MOVES:
-        raise ValueError(f"expected a record of at most {MOVES:,} moves, got {len(moves):,}")
+        raise InputError("record", f"a record of at most {MOVES:,} moves", f"{len(moves):,}")
     cells = math.prod(game.info.board.shape)
     if cells > CELLS:
-        raise ValueError(f"expected a board of at most {CELLS:,} cells, got {cells:,} ({parameters})")
+        raise InputError("game", f"a board of at most {CELLS:,} cells", f"{cells:,} ({parameters})")
     if (work := view_of(game).work(moves)) > LIFE:
-        raise ValueError(
-            f"expected a game of at most {LIFE:,} cells times generations of Life, got up to {work:,} ({parameters}); "
-            "take a smaller board or fewer generations"
-        )
+        cause = "take a smaller board or fewer generations"
+        raise InputError("game", f"at most {LIFE:,} cells times generations of Life", f"{work:,} ({parameters})", cause)
     if moves is not None and (size := 2 * cells * (len(moves) + 1)) > PLANES:
-        raise ValueError(
-            f"expected a record whose boards take at most {PLANES:,} bytes, got {size:,}: "
-            f"{len(moves):,} moves on {cells:,} cells"
-        )
+        got = f"{size:,}: {len(moves):,} moves on {cells:,} cells"
+        raise InputError("record", f"boards of at most {PLANES:,} bytes", got)
 
 
 class OutOfTimeError(BaseException):

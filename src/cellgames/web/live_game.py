@@ -30,6 +30,7 @@ from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Resu
 from cellgames.arena.records.replays import check_unfinished, result, start
 from cellgames.envs.core import Game, State
 from cellgames.plugins.levels import levels
+from cellgames.utils.errors import InputError
 from cellgames.utils.version import __version__
 
 from .agent_seats import AgentSeats, Hint, hint
@@ -50,8 +51,8 @@ _NO_PICTURES: Mapping[str, Any] = {"frames": [], "film": None}
 _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
 
 
-class RefusedError(ValueError):
-    """A request that the game does not allow now; the message says why."""
+class RefusedError(InputError):
+    """A request that the game does not allow now; the cause says why."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Session:
     ) -> None:
         info = game.info
         if len(specs) != info.num_players:
-            raise ValueError(f"{game.id}: expected {info.num_players} seats, got {len(specs)}")
+            raise InputError("specs", f"{info.num_players} seats", len(specs), where=game.id)
         self.id = secrets.token_urlsafe(12)
         self.game, self.seed, self._asked = game, seed, dict(asked or {})
         self._position = position
@@ -199,9 +200,9 @@ class Session:
     def invite(self) -> None:
         """Make this new game one by link; raise a `ValueError` if it cannot be one."""
         if len(self.people) < 2:
-            raise ValueError("a game by link needs seats of at least two people")
+            raise InputError("seats", "at least two people, for a game by link", len(self.people))
         if self._clocks is not None and self.game.info.simultaneous:
-            raise ValueError("games by link in which all act at once have no clocks")
+            raise InputError("clock", "none, for a game by link in which all act at once")
         with self._lock:
             self.keys = {seat: secrets.token_urlsafe(12) for seat in self.people}
             self._passed = False
@@ -263,7 +264,7 @@ class Session:
         with self._lock:
             self._check_seen("a request", turn, epoch)
             if self.done or self._thinking or seat != self._to_act():
-                raise RefusedError("it is not your turn yet")
+                raise RefusedError(cause="it is not your turn yet")
             self._sitting = seat
             if self._clocks is not None and self._clocks.running is None:
                 self._start_clock()
@@ -272,7 +273,7 @@ class Session:
         """Let agents that play all seats go on to a number of turns; fewer than before stops them there."""
         with self._lock:
             if self.people:
-                raise RefusedError("agents of a game with people go on by themselves")
+                raise RefusedError(cause="agents of a game with people go on by themselves")
             self._until = until
             if self.turn < until and not self._thinking and not self.done and not self._closed:
                 self._think(None)
@@ -281,13 +282,13 @@ class Session:
         """Let the person of a seat, of two, lose the game; also while agents think."""
         with self._lock:
             if self.done:
-                raise RefusedError("the game is over")
+                raise RefusedError(cause="the game is over")
             if seat not in self.people:
-                raise RefusedError("agents play this seat")
+                raise RefusedError(cause="agents play this seat")
             if (count := len(self.names)) != 2:
-                raise RefusedError(f"expected a game of two players, got one of {count}: the others would go on")
+                raise RefusedError("game", "two players", count, "the others would go on")
             if epoch not in (-1, self._epoch) or seat != self._seat():
-                raise RefusedError("it is the turn of somebody else; reload the game")
+                raise RefusedError(cause="it is the turn of somebody else; reload the game")
             self._stop_clock()
             if self._forfeit is None:
                 self._forfeit = Forfeit(seat, RESIGNED)
@@ -298,7 +299,7 @@ class Session:
         """Go back to where the person last decided, in a game in turns; agents start anew and remember nothing."""
         with self._lock:
             if why := self._no_undo():
-                raise RefusedError(why)
+                raise RefusedError(cause=why)
             self._check_seen("an undo", turn, epoch)
             last = self._own_turns()[-1]
             self._states = {turn: state for turn, state in self._states.items() if turn <= last}
@@ -316,7 +317,7 @@ class Session:
         try:
             return limited(MOVE_S, lambda: hint(self.game, state, seat))
         except OutOfTimeError:
-            raise RefusedError("a hint would take too long in this position") from None
+            raise RefusedError(cause="a hint would take too long in this position") from None
 
     def trial(self, choices: Sequence[int] | None, turn: int, epoch: int = -1) -> dict[str, Any]:
         """Return a film of what would happen if nobody placed anything more (see `frames.trial_data`).
@@ -331,11 +332,11 @@ class Session:
             if choices is not None:
                 self._check_choices(choices, seat)
         if not self.layout["trials"]:
-            raise RefusedError(f"{self.game.info.title} has no trial runs: nothing lives in it by itself")
+            raise RefusedError(cause=f"{self.game.info.title} has no trial runs: nothing lives in it by itself")
         try:
             return trial_data(self.game, state, seat, choices)
         except ValueError as error:
-            raise RefusedError(str(error)) from None
+            raise RefusedError(cause=str(error)) from None
 
     def close(self, *, leave: bool = False) -> None:
         """Let agents stop after their present move, and save the game no more.
@@ -458,7 +459,7 @@ class Session:
         """Return the record of the finished game."""
         with self._lock:
             if not self.done:
-                raise RefusedError("the game is not finished, so there is no record of it yet")
+                raise RefusedError(cause="the game is not finished, so there is no record of it yet")
             return Record(
                 game=self.game.id,
                 version=__version__,
@@ -568,19 +569,19 @@ class Session:
     def _mover(self, request: str, turn: int, epoch: int, seat: int | None = None) -> int:
         """Return the seat of the person who is to act and sees the present position; refuse other requests."""
         if self.done:
-            raise RefusedError("the game is over")
+            raise RefusedError(cause="the game is over")
         mover = self._asking if self._awaits(self._asking) else None if self.keys else self._to_act()
         if self._thinking or mover is None or seat not in (None, mover) or self._curtain() is not None:
-            raise RefusedError("it is not your turn yet")
+            raise RefusedError(cause="it is not your turn yet")
         self._check_seen(request, turn, epoch)
         return mover
 
     def _check_seen(self, request: str, turn: int | None, epoch: int) -> None:
         """Refuse a request that belongs to another position than the present one."""
         if epoch not in (-1, self._epoch):
-            raise RefusedError(f"moves were taken back before {request} came; reload the game")
+            raise RefusedError(cause=f"moves were taken back before {request} came; reload the game")
         if turn not in (None, self.turn):
-            raise RefusedError(f"expected {request} of turn {self.turn}, got one of turn {turn}; reload the game")
+            raise RefusedError("turn", f"{request} of turn {self.turn}", turn, "reload the game")
 
     def _checked(self, choices: Sequence[int], seat: int) -> Tensor:
         """Return the action of the person at `seat` as int64 [K]; refuse an illegal one."""
@@ -591,17 +592,17 @@ class Session:
         legal = game.info.admits(mask[seat] if game.info.simultaneous else mask, chosen)
         if not bool(legal.all()):
             component = int((~legal).nonzero()[0])
-            raise RefusedError(game.why_illegal(state, seat, component, choices[component]))
+            raise RefusedError(cause=game.why_illegal(state, seat, component, choices[component]))
         return chosen
 
     def _check_choices(self, choices: Sequence[int], seat: int) -> None:
         """Refuse choices that are no action of any position, before a tensor has to hold them."""
         nvec = self.game.info.action_nvec
         if len(choices) != len(nvec):
-            raise RefusedError(f"expected {len(nvec)} numbers, one for each part of an action, got {len(choices)}")
+            raise RefusedError("action", f"{len(nvec)} numbers, one for each part", len(choices))
         for component, choice in enumerate(choices):
             if not 0 <= choice < nvec[component]:
-                raise RefusedError(self.game.why_illegal(self.state, seat, component, choice))
+                raise RefusedError(cause=self.game.why_illegal(self.state, seat, component, choice))
 
     def _think(self, chosen: Tensor | None) -> threading.Event:
         """Let agents play on a thread until it is a person's turn.

@@ -31,7 +31,7 @@ from cellgames.arena.records.record_lines import (
 from cellgames.arena.season.cup import CupRecord, recognises
 from cellgames.arena.season.games import Fixture
 from cellgames.arena.season.season import SETTINGS
-from cellgames.utils.errors import clipped, shown
+from cellgames.utils.errors import InputError, clipped, shown
 
 MOST_LINE = 2_000_000
 """Most bytes of one record; a longer line is refused unread."""
@@ -57,9 +57,9 @@ def parse(line: str | bytes) -> Record | CupRecord:
     """
     data = line.encode() if isinstance(line, str) else line
     if len(data) > MOST_LINE:
-        raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got more")
+        raise InputError("record", f"at most {MOST_LINE} bytes", "more")
     if has_changed(data.rstrip(b"\n")):
-        raise ValueError("this record has changed since it was written: its checksum is that of another one")
+        raise InputError("record", "one as it was written", "a changed one, by its checksum")
     return CupRecord.from_json(data) if recognises(data) else Record.from_json(data)
 
 
@@ -209,7 +209,7 @@ class Library:
         """
         path = self._path(name, ".json")
         if (size := path.stat().st_size) > _MOST_JSON:
-            raise ValueError(f"{shown(name)} has {size} bytes; the page reads files up to {_MOST_JSON}")
+            raise InputError(shown(name), f"a file up to {_MOST_JSON} bytes", size)
         content = path.read_bytes()
         self._check(path, Checksum(content))
         try:
@@ -217,7 +217,7 @@ class Library:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            raise ValueError(f"expected a JSON object in {shown(name)}")
+            raise InputError(shown(name), "a JSON object")
         return found
 
     def lines(self, name: str, most: int, first: int = 1) -> Iterator[bytes]:
@@ -259,7 +259,7 @@ class Library:
         pure = PurePosixPath(name)
         plain = "\0" not in name and "\\" not in name and ":" not in name and not pure.is_absolute()
         if not plain or ".." in pure.parts or not name.endswith(suffix):
-            raise ValueError(f"expected a file of records below the results folder, got {shown(name)}")
+            raise InputError("name", "a file of records below the results folder", shown(name))
         path = Path(os.path.realpath(self._root / pure))
         if not path.is_relative_to(self._root) or not os.path.isfile(path):  # False for a name that is too long, too
             raise LookupError(f"no file of records {shown(name)} in the results folder")
@@ -270,7 +270,7 @@ class Library:
         about = path.stat()
         stamp = (about.st_mtime_ns, about.st_size)
         if about.st_size > _MOST_BYTES:
-            raise ValueError(f"{self._name(path)} has {about.st_size} bytes; the page reads files up to {_MOST_BYTES}")
+            raise InputError(self._name(path), f"a file up to {_MOST_BYTES} bytes", about.st_size)
         with self._lock:
             if path in self._index and self._index[path][0] == stamp:
                 return self._index[path][1]
@@ -291,9 +291,9 @@ class Library:
         try:
             why = changed_file(settings_of(path.parent)[1], path.name, whole)
         except RecordError:
-            raise ValueError(f"{self._name(path)}: the settings of its run are damaged") from None
+            raise InputError(self._name(path), cause="the settings of its run are damaged") from None
         if why:
-            raise ValueError(f"{self._name(path)}: {why}")
+            raise InputError(self._name(path), cause=why)
 
 
 _MOST_GAMES = 20_000  # of a season; later ones are left out
@@ -364,7 +364,7 @@ def _in(folder: str, name: str) -> str:
 def _settings(library: Library, folder: str) -> dict[str, Any]:
     found = library.json(_in(folder, SETTINGS))
     if not isinstance(found.get("game"), str) or not isinstance(found.get("teams"), list):
-        raise ValueError(f"expected the settings of a season with its game and its teams in {SETTINGS}")
+        raise InputError(SETTINGS, "the settings of a season with its game and its teams")
     return found
 
 

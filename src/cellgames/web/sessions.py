@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from cellgames.arena.records.record_lines import has_changed, sign, to_line
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import write_atomic
 
 from .live_game import RefusedError, Session
@@ -179,7 +180,7 @@ class Sessions:
         if keys and secret not in keys:
             raise _missing()
         if keys and secret != keys[0]:
-            raise RefusedError("only the person who has begun this game can delete it")
+            raise RefusedError(cause="only the person who has begun this game can delete it")
         with self._lock:
             self._kept.pop(id, None)
         if kept is not None:
@@ -243,7 +244,7 @@ class Sessions:
         except FileNotFoundError:
             raise _missing() from None
         if has_changed(line):
-            raise ValueError(f"the game {path.stem} has changed on the disk since it was saved")
+            raise InputError("game", "a file as it was saved", "a changed one", where=path.stem)
         found: dict[str, Any] = json.loads(line)
         return found
 
@@ -272,7 +273,7 @@ def specs_of(people: Sequence[int], agents: Sequence[str], players: Sequence[str
     """
     others = [seat for seat in range(len(players)) if seat not in people]
     if others and len(agents) not in (1, len(others)):
-        raise ValueError(f"expected one agent, or one for each of {len(others)} seats, got {len(agents)}")
+        raise InputError("agents", f"one agent, or one for each of {len(others)} seats", len(agents))
     given = [*agents] * (len(others) if len(agents) == 1 else 1)
     named = dict(zip(others, given, strict=False))
     return [named.get(seat) for seat in range(len(players))]

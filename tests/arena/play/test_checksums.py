@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from arena_runs import content, unsigned
 from damage import damaged
+from refusals import refused
 
 import cellgames
 from cellgames.arena import BotUmpire, RecordError, RoundRobinOptions, Store, play_season, read_records, round_robin
@@ -35,7 +36,7 @@ def test_a_missing_end_is_noticed(run: Path, tmp_path: Path) -> None:
     assert main(["leaderboard", "--add", str(run), "--store", str(tmp_path / "store.sqlite")]) == 2
     library = Library(tmp_path)
     for read in (lambda: library.page("run/games.jsonl", 1, 50), lambda: library.record("run/games.jsonl", 1)):
-        with pytest.raises(ValueError, match=r"run/games\.jsonl: expected 8 lines, got 3"):
+        with refused("run/games.jsonl"):
             read()
     again = round_robin(GAME, ["random", "greedy"], RoundRobinOptions(games=8, gif=False), out=run)
     assert (again.played, main(["replay", str(run)])) == (8, 0)

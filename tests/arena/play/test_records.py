@@ -210,7 +210,6 @@ def _tampered(**changes: Any) -> Record:
 
 TAMPERED: dict[str, tuple[Record, str]] = {
     "unknown game": (_tampered(game="taurus-v0"), "got 'taurus-v0'"),
-    "unknown parameter": (_tampered(parameters={"height": 3}), "got 'height'"),
     "bad parameter": (_tampered(parameters={"size": 99}), "size: expected a whole number"),
     "no such cell": (_tampered(moves=("a1", "z9")), "move 2, 'z9': cell: expected a cell"),
     "taken cell": (

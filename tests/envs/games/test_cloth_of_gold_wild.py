@@ -274,7 +274,7 @@ def land_and_water(game: ClothOfGold, seed: int) -> tuple[ClothState, int]:
 def test_an_illegal_action_says_which_option_forbids_it() -> None:
     game = make(height=16, width=16, **ALL)
     state, under = land_and_water(game, 2)
-    with pytest.raises(IllegalActionError, match="is under water"):
+    with fails(IllegalActionError, cause=f"{game.action_to_string(under)} is under water"):
         game.step(state, torch.tensor([under]))
     with fails(IllegalActionError, cause="no bolt is left"):
         game.step(state, torch.tensor([game.cells + 3]))

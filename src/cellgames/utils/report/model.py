@@ -312,7 +312,7 @@ def write_report(
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"expected a folder for the report, but {folder} is a file")
+        raise InputError(folder, "a folder for the report", "a file")
     tables = [table for table in (*report.more_tables, *report.tables) if table.name]
     names = [f"{table.name}.csv" for table in tables] + [f"{plot.name}.png" for plot in report.plots]
     if twice := sorted({name for name in names if names.count(name) > 1}):

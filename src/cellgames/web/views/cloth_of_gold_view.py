@@ -26,7 +26,7 @@ from cellgames.envs.core.drawing import INK, PALE, frame_times, mix
 from cellgames.envs.core.info import WIN
 from cellgames.envs.toroidal_cup.patterns.stamps import STAMPS, usual_name
 from cellgames.envs.toroidal_cup.rendering import COLOURS
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 
 from .view import CLOTH, Frame, View, changed, clicked, dark, player_names, results
 
@@ -121,7 +121,7 @@ class ClothView(View):
         line = self.base_line(text)
         position = notation.string_to_position(line, self.game.height, self.game.width)
         if position is None or position.stage != "move":
-            raise ValueError(f"expected a position in which the game goes on, got {shown(line)}")
+            raise InputError("position", "one in which the game goes on", shown(line))
         board = [list(row) for row in position.board]
         for cell, code in put.items():
             board[cell // self.game.width][cell % self.game.width] = code
@@ -160,9 +160,9 @@ class ClothView(View):
     @override
     def trial(self, state: ClothState, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
         if action is not None:
-            raise ValueError("expected no action: the units of this turn lie on the board already")
+            raise InputError("action", "none: the units of this turn lie on the board already", list(action))
         if not self.game.board(state).any():
-            raise ValueError("the world is empty: place a unit first")
+            raise InputError(cause="the world is empty: place a unit first")
         tried = state.replace(seed=chance.next_seed(state.seed)) if self.game.random_rounds else state
         yield from self._life(tried, frame_times(self.game.generations, most - 1), "Trial run")
 

@@ -23,6 +23,7 @@ from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.envs.grid_adaptation_talk.rendering import last_talk, said
 from cellgames.envs.grid_adaptation_talk.state import TalkState
 from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
+from cellgames.utils.errors import InputError
 
 from .view import SEATS as DARK_SEATS
 from .view import TILES, Frame, View, clicked, dark, player_names, results
@@ -121,13 +122,13 @@ class GridView(View):
         # Each round has one generation. The others' tiles of this round and all that they hold stay unknown.
         number, last = int(state.round[0]), self.game.rounds
         if number > last:
-            raise ValueError("all rounds are played: nothing is placed any more")
+            raise InputError(cause="all rounds are played: nothing is placed any more")
         board = self.game.tiles(state)[0].numpy(force=True)
         named = _named(self.game, action)
         if any(board.reshape(-1)[space] >= 0 for space in named):
-            raise ValueError("there is a tile on a space that was named")
+            raise InputError("action", "spaces without a tile")
         if not named and (board < 0).all():
-            raise ValueError("the board is empty: choose a space first")
+            raise InputError(cause="the board is empty: choose a space first")
         sequence = int(state.sequence[0, seat])
         if action is not None and bool(self.game.flips_now(state.round)[0]):
             sequence = rules.flipped(sequence, action[FLIP])

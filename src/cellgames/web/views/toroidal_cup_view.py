@@ -22,6 +22,7 @@ from cellgames.envs.toroidal_cup.patterns.stamps import grid, usual_name
 from cellgames.envs.toroidal_cup.rendering import seen_pattern
 from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, roster
 from cellgames.envs.toroidal_cup.state import CupState
+from cellgames.utils.errors import InputError
 
 from .view import TEAMS, Bytes, Frame, View, changed, clicked, dark, player_names, results
 
@@ -105,14 +106,14 @@ class CupView(View):
         game, start = self.game, state.start[:1].clone()
         if action is not None:
             if len(action) != 1 or not 0 <= action[0] < game.lattice.actions:
-                raise ValueError(f"expected an action from 0 to {game.lattice.actions - 1}, got {list(action)}")
+                raise InputError("action", f"an action from 0 to {game.lattice.actions - 1}", list(action))
             if not bool(game.legal_actions(state[0])[0, seat, action[0]]):
-                raise ValueError(game.why_illegal(state, seat, 0, action[0]))
+                raise InputError("action", cause=game.why_illegal(state, seat, 0, action[0]))
             stamp = state.queue[0, seat, 0].long()
             row, col = placement.footprint(game.lattice, game.stamps, stamp, torch.tensor(action[0]))
             start[0, row, (seat * game.lattice.band + col) % game.cols] = seat + 1
         if not start.any():
-            raise ValueError("the board is empty: choose a place for the shape first")
+            raise InputError(cause="the board is empty: choose a place for the shape first")
         last, pattern = int(game.life(start).generations[0]), seen_pattern(game, state, seat)
         for shown in life(game, start, last, most - 1, pattern):
             words = f"Trial run, generation {shown.fields['generation']} of {last}"

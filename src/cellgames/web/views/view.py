@@ -20,6 +20,7 @@ from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
 from cellgames.envs.core.drawing import Picture, mix, to_svg
 from cellgames.envs.registry import plugin_of
 from cellgames.envs.toroidal_cup.rendering import COLOURS
+from cellgames.utils.errors import InputError
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -168,15 +169,14 @@ class View(ABC):
         Raises:
             ValueError: Another code, or a game without positions that can be set up.
         """
-        raise ValueError(f"expected a game whose positions can be set up, got {self.game.id}")
+        raise InputError("game", "one whose positions can be set up", self.game.id)
 
     def check_codes(self, put: Mapping[int, int]) -> None:
         """Raise a `ValueError` unless all codes are of `codes`."""
         known = dict(self.codes())
         if strange := [code for code in put.values() if code not in known]:
-            raise ValueError(
-                f"expected a code of {', '.join(f'{code} ({name})' for code, name in known.items())}, got {strange[0]}"
-            )
+            codes = ", ".join(f"{code} ({name})" for code, name in known.items())
+            raise InputError("put", f"a code of {codes}", strange[0])
 
 
 def clicked(cells: Sequence[int], *press: str) -> dict[str, Any]:
@@ -307,7 +307,7 @@ class PictureView(View):
     def _frame(self, state: Any, picture: Picture, viewer: int | None) -> Frame:
         turn, done, info = int(state.turn[0]), bool(state.done[0]), self.game.info
         if viewer is not None and not info.perfect_information:
-            raise ValueError(f"expected a spectator: pictures of {self.game.id} show what players may not know")
+            raise InputError("viewer", "None: pictures show what players may not know", viewer, where=self.game.id)
         mover = "" if done or info.simultaneous else f", {info.players[int(state.current_player[0])]} to move"
         fields = {
             "svg": to_svg(picture),
