@@ -109,10 +109,11 @@ def _report(found: Evolution, arguments: argparse.Namespace) -> None:
     from cellgames.utils.report.model import Table
 
     whole = families_table(found.families, found.starts)
-    columns = [place for place, name in enumerate(whole.columns) if name not in _measures(found)]
+    space = next(iter(found.families.values())).space
+    measures = {measure.name for measure in space.measures}
+    columns = [place for place, name in enumerate(whole.columns) if name not in measures]
     brief = Table("", [whole.columns[p] for p in columns], [[row[p] for p in columns] for row in whole.rows])
-    meeting = next(iter(found.families.values())).space.meeting
-    print(f"The best design of each family, points in % {meeting}:")
+    print(f"The best design of each family, points in % {space.meeting}:")
     print_table(brief)
     if found.results:
         print("\nThe champion in whole games, scores in %:")
@@ -133,7 +134,3 @@ def _report(found: Evolution, arguments: argparse.Namespace) -> None:
         (f"evaluate {game} --opening-plies 0 --agents champion:{folder} greedy", ""),
         "the same command with more --rounds: evolves on",
     )
-
-
-def _measures(found: Evolution) -> set[str]:
-    return {measure.name for measure in next(iter(found.families.values())).space.measures}

@@ -122,7 +122,7 @@ def finished(records: Sequence[Record]) -> tuple[Game, list[int]]:
 
 def _schema(pyarrow: Any, game: Game, records: Sequence[Record]) -> Any:
     info = game.info
-    numbers = pyarrow.from_numpy_dtype(_dtype(info.observation.dtype))
+    numbers = pyarrow.from_numpy_dtype(torch.empty(0, dtype=info.observation.dtype, device="cpu").numpy().dtype)
     lists = {
         "observation": pyarrow.list_(numbers, int(np.prod(info.observation.shape))),
         "mask": pyarrow.list_(pyarrow.bool_(), info.num_actions),
@@ -147,10 +147,6 @@ def _schema(pyarrow: Any, game: Game, records: Sequence[Record]) -> Any:
         "seeds": [record.seed for record in records],
     }
     return pyarrow.schema(list(kinds.items()), metadata={META: json.dumps(meta).encode()})
-
-
-def _dtype(dtype: torch.dtype) -> Any:
-    return torch.empty(0, dtype=dtype, device="cpu").numpy().dtype
 
 
 def decisions(game: Game, records: Sequence[Record], numbers: Sequence[int]) -> Iterator[Decisions]:

@@ -148,17 +148,18 @@ def _rounds(families: Mapping[str, FamilyRun]) -> Section:
     plot = Plot("fitness", "Best fitness in the archive by iteration.", partial(_draw_fitness, families=families))
     agents = list(next(iter(families.values())).pools)
     rows: list[list[Cell]] = [
-        [name, number, *(round(100 * one.points[agent], 1) for agent in agents), _least(one.against)]
+        [
+            name,
+            number,
+            *(round(100 * one.points[agent], 1) for agent in agents),
+            round(100 * min(one.against), 1) if one.against else None,
+        ]
         for name, family in families.items()
         for number, one in enumerate(family.champions, 1)
     ]
     columns = ["family", "round", *agents, "worst duel"]
     told = "The champions of the rounds: points in % against the agents, and the worst ones against a former champion."
     return Section("Rounds", (text, plot, told, Table("champions", columns, rows, shown=60)))
-
-
-def _least(against: Sequence[float]) -> float | None:
-    return round(100 * min(against), 1) if against else None
 
 
 def _archives(families: Mapping[str, FamilyRun]) -> Section:

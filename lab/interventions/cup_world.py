@@ -129,8 +129,8 @@ class CupWorld:
             "placement": self._placements,
             "turn": self._turns,
             "move": self._moves,
-            "cell": self._cells,
-            "empty": self._empty,
+            "cell": lambda: self._flipped("cell", self.start > 0),
+            "empty": lambda: self._flipped("empty", self.start == 0),
             "object": self._objects,
         }
         return list(made[kind]())
@@ -173,12 +173,6 @@ class CupWorld:
                 yield Intervention(
                     "move", name, placed.seat, placed.turn, placed.cells, tuple(edit.items()), self._seen(placed.turn)
                 )
-
-    def _cells(self) -> Iterator[Intervention]:
-        yield from self._flipped("cell", self.start > 0)
-
-    def _empty(self) -> Iterator[Intervention]:
-        yield from self._flipped("empty", self.start == 0)
 
     def _flipped(self, kind: str, chosen: npt.NDArray[np.bool_]) -> Iterator[Intervention]:
         """Yield each chosen cell: a live one dies, an empty one gets a cell of the team in whose band it lies."""

@@ -40,13 +40,9 @@ def to_data(explanation: Explanation) -> dict[str, Any]:
         "measure": explanation.measure,
         "kept": explanation.kept,
         "replays": explanation.replays,
-        "effects": [_data(effect) for effect in explanation.effects],
+        "effects": [{**vars(one), "cells": list(one.cells), "scores": list(one.scores)} for one in explanation.effects],
         "pairs": [{**vars(pair), "alone": list(pair.alone)} for pair in explanation.pairs],
     }
-
-
-def _data(effect: Effect) -> dict[str, Any]:
-    return {**vars(effect), "cells": list(effect.cells), "scores": list(effect.scores)}
 
 
 def lines(explanation: Explanation, top: int = 5) -> Iterator[str]:

@@ -93,7 +93,8 @@ def _cup(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
     numbers = sorted(starts)
     for first in range(0, len(numbers), _BATCH):
         chosen = numbers[first : first + _BATCH]
-        times = _times(game.max_generations)
+        steps = np.geomspace(1, max(game.max_generations, 2), _FRAMES)
+        times = [0, *sorted({round(step) for step in steps.tolist()})]
         result = game.life(torch.stack([starts[number] for number in chosen]), keep=times)
         ends = result.generations.numpy()
         seats = np.arange(1, game.teams + 1)
@@ -114,12 +115,6 @@ def _cup(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
                     last=np.full(len(here), time < 0),
                     measures={"live cells": cells, "share in %": share},
                 )
-
-
-def _times(longest: int) -> list[int]:
-    """Return generations from 0 on, to the longest possible game."""
-    steps = np.geomspace(1, max(longest, 2), _FRAMES)
-    return [0, *sorted({round(step) for step in steps.tolist()})]
 
 
 def _grid(game: Any, records: Sequence[Record]) -> Iterator[Moment]:

@@ -10,7 +10,6 @@ Letters: `G` games, `R` rounds, `P` seats.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -27,7 +26,7 @@ from cellgames.utils.report.plots import matrix as draw_matrix
 from .grid_rounds import Flows, Spending, read
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["Flows", "Spending", "by_distance", "flows", "read", "sections"]
 
@@ -98,6 +97,8 @@ def _profit(found: Flows) -> Section:
         f"one digit, {rows[2][2]} % from those that differ in two. Of the points of those who finish first, "
         f"{rows[0][3]} % are from their own sequence."
     )
+    title = "Points a round, from tiles (rows) to players (columns)"
+    scale = Scale(float(np.nanmax(matrix)) or 1.0, factor=1.0, digits=1, unit="")
     tables = (
         Table("flows_distance", ("distance", "points a player", "% of points", "% of points of first places"), rows),
         Table(
@@ -110,7 +111,7 @@ def _profit(found: Flows) -> Section:
         Plot(
             "flows_sequences",
             "Points a round that a player with the sequence of the column has from tiles of the row's.",
-            partial(_draw_flows, matrix=matrix),
+            lambda figure: draw_matrix(figure, title, _SEQUENCES, _SEQUENCES, matrix, scale),
         ),
     )
     data = {
@@ -125,19 +126,13 @@ def rounded(value: float, digits: int = 2) -> float | int | None:
     return None if value != value else value if isinstance(value, int) else round(value, digits)
 
 
-def _ranks(found: Flows) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return masks of players who finish first, last and between, bool [G, P]; if all are level they are first."""
-    scores = found.scores
-    first = found.places == 1
-    last = (scores == scores.min(1, keepdims=True)) & ~first
-    return {"first": first, "middle": ~first & ~last, "last": last}
-
-
 def _spending(found: Flows, records: Sequence[Record]) -> Section:
     spent = found.spending
     names = np.array([record.agents for record in records])
-    groups = {"all": np.ones(names.shape, dtype=bool)}
-    groups |= {f"finish {rank}": who for rank, who in _ranks(found).items()}
+    first = found.places == 1  # all, if they are level
+    last = (found.scores == found.scores.min(1, keepdims=True)) & ~first
+    groups = {"all": np.ones(names.shape, dtype=bool), "finish first": first}
+    groups |= {"finish middle": ~first & ~last, "finish last": last}
     groups |= {f"agent {name}": names == name for name in sorted(set(names.ravel().tolist()))}
     columns = Spending.__annotations__
     rows: list[tuple[Cell, ...]] = []
@@ -162,12 +157,3 @@ def _spending(found: Flows, records: Sequence[Record]) -> Section:
         ),
         {**total, "players": each},
     )
-
-
-# ---------------------------------------------------------------- plots
-
-
-def _draw_flows(figure: Figure, *, matrix: Floats) -> None:
-    high = float(np.nanmax(matrix)) or 1.0
-    title = "Points a round, from tiles (rows) to players (columns)"
-    draw_matrix(figure, title, _SEQUENCES, _SEQUENCES, matrix, Scale(high, factor=1.0, digits=1, unit=""))

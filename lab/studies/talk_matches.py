@@ -24,6 +24,7 @@ from typing_extensions import override
 from cellgames.agents.networks.blocks import initialized
 from cellgames.agents.networks.networks import Choices, Network, PolicyAndValue, Relation, Size
 from cellgames.envs.core import seeds
+from cellgames.envs.grid_adaptation.rules import flipped
 from cellgames.envs.grid_adaptation.state import FLIP
 from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk
 from cellgames.envs.grid_adaptation_talk.game import Promises, Talk
@@ -47,6 +48,7 @@ class Condition:
         scrambled: True if words are scrambled in training.
         talk: as in the game; so are promises.
         corners: True if players choose corners.
+        lots: True if lots in place of names make allies in training, of neighbours in every second case.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Condition:
     talk: Talk = "private"
     promises: Promises = "none"
     corners: bool = False
+    lots: bool = False
 
     @property
     def game(self) -> GridAdaptationTalk:
@@ -150,6 +153,16 @@ class Played:
     points: Tensor
     rewards: Tensor
 
+    @property
+    def after(self) -> Tensor:
+        """The sequences after flips, int64 [G, P]."""
+        return flipped(self.sequence, self.flip)
+
+    @property
+    def lead(self) -> Tensor:
+        """The points above the mean of the others', float [G, P]."""
+        return self.points - (self.points.sum(1, keepdim=True) - self.points) / self.heard.shape[2]
+
 
 class Matches:
     """The matches that a network plays against itself, new ones for each rollout; the seed decides all of them.
@@ -170,6 +183,7 @@ class Matches:
         self, network: Speaker, count: int, seed: int, mixed: Tensor | None = None, named: Tensor | None = None
     ) -> None:
         self.network, self.game, self.count, self._named = network, network.game, count, named
+        self.lots = False
         self._next, (self._generator, self._mixer) = seed << 32, (torch.Generator().manual_seed(seed) for _ in range(2))
         players = range(self.game.players)
         order = [sorted({*players} - {seat}, key=lambda other: (other != seat ^ 1, other)) for seat in players]
@@ -204,7 +218,8 @@ class Matches:
                 mask[:, network.flips] &= kept.flatten(0, 1)
             seen.append(self.look(sequence, heard, said, ally, step))
             masks.append(mask)
-            chosen.append(self._decide(seen[-1], mask))
+            choices, value = network.policy_and_value(seen[-1], mask)
+            chosen.append((*choices.sample_with_log_prob(self._generator), value))
             action, now = chosen[-1][0].view(*sequence.shape, -1), moves.clone()
             if step == 0:
                 said = action[..., : game.places]
@@ -214,9 +229,12 @@ class Matches:
                 now[..., BASE:].scatter_(2, self._places.expand_as(said), said)
             elif step < game.talk_steps:
                 names = action[..., game.places]
-                name = order.gather(2, (names - 1).clamp(min=0)[..., None]).squeeze(2)
-                name = name.where(names > 0, torch.arange(game.players))
-                now[..., BASE] = 1 + (name if self._named is None else self._named.where(self._named >= 0, name))
+                name, own = order.gather(2, (names - 1).clamp(min=0)[..., None]).squeeze(2), torch.arange(game.players)
+                name, forced = name.where(names > 0, own), self._named
+                if self.lots:
+                    drawn = torch.rand(self.count, game.players // 2, generator=self._mixer).repeat_interleave(2, 1)
+                    forced = torch.where(drawn < 0.5, own ^ 1, own)
+                now[..., BASE] = 1 + (name if forced is None else forced.where(forced >= 0, name))
             else:
                 flip = action[..., game.places + by_name]
                 corner = action[..., -1] if network.condition.corners else torch.arange(game.players).expand_as(flip)
@@ -229,10 +247,6 @@ class Matches:
         return Played(
             torch.stack(seen), torch.stack(masks), action, log_prob, value, *facts, state.scores, state.rewards
         )
-
-    def _decide(self, seen: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        choices, value = self.network.policy_and_value(seen, mask)
-        return *choices.sample_with_log_prob(self._generator), value
 
     def look(self, sequence: Tensor, heard: Tensor, said: Tensor, ally: Tensor, step: int) -> Tensor:
         """Return observations, float [L, ...]: the talk step, the own sequence, the words heard and said, the ally."""
@@ -267,6 +281,7 @@ def learn(condition: Condition, seed: int, iterations: int) -> Speaker:
         network = Speaker(condition, Size(64, 1))
     play = Matches(network, MATCHES, seed)
     play.mixed |= condition.scrambled
+    play.lots = condition.lots
     settings = Hyperparameters(1 + network.game.talk_steps, 1, 512, 0.01, 1.0, 0.95, 0.2, 0.1, 0.5, 0.5)
     ppo = PPO(network, play, settings)  # type: ignore[arg-type]  # it takes rollouts, the device and no more
     ppo.generator.manual_seed(seed)

@@ -45,6 +45,7 @@ CONDITIONS = (
     Condition("0, two players", 0.0, players=2),
     *(Condition(f"{share:g}, corners", share, corners=True) for share in (0.0, 0.5, 1.0)),
     *(Condition(f"{share:g}, by promise", share, talk="public", promises="ally") for share in (0.0, 0.5, 1.0)),
+    *(Condition(f"{s:g}, by lot", s, talk="public", promises="ally", lots=True) for s in (0.5, 1.0)),
     Condition("0.5, free", 0.5, talk="public"),
     Condition("0.5, binding", 0.5, talk="public", promises="sequence"),
 )
@@ -58,7 +59,7 @@ def transcript(played: Played, places: slice) -> Transcript:
         part.numpy()[:, None] for part in (said, played.sequence, played.flip, played.corner)
     )
     points, agents = played.points.double().numpy(), np.full(played.points.shape, "speaker")
-    lead = (points - (points.sum(1, keepdims=True) - points) / (points.shape[1] - 1))[:, None]
+    lead = played.lead.double().numpy()[:, None]
     return Transcript(words, sequence, corner, flip, np.array([True]), lead, points, sequence[:, 0], agents)
 
 
@@ -86,7 +87,7 @@ def measure(network: Speaker, count: int) -> dict[str, Any]:
             "bits of sequence": told["sequence"],
             "bits of flip": told["next flip"],
             "bits of next space": told["next space"] if condition.corners else None,
-            "distance": float(_distances(played, flipped(played.sequence, played.flip))[..., places].mean()),
+            "distance": float(_distances(played, played.after)[..., places].mean()),
             "claims": len(spoken),
             "lies": lies,
             "lost": float(lost[:, :2].sum(1).mean()),
@@ -106,7 +107,7 @@ def _distances(played: Played, sequence: Tensor) -> Tensor:
 
 def _promises(matches: Matches, played: Played) -> dict[str, float | None]:
     """Return measures of promises, and of the corners that allies choose; None where nothing was promised."""
-    after, found = flipped(played.sequence, played.flip), dict[str, Tensor]()
+    found: dict[str, Tensor] = {}
 
     def again(mixed: Tensor | None = None, named: Sequence[int] | None = None) -> Played:
         names = None if named is None else torch.tensor(named)
@@ -114,15 +115,8 @@ def _promises(matches: Matches, played: Played) -> dict[str, float | None]:
 
     def pair(other: Played, one: Played) -> dict[str, Tensor]:
         """Return what seats 0 and 1 win by one way of playing rather than another: lead, and digits closer."""
-        leads, ends = zip(
-            *(
-                (4 * each.points - each.points.sum(1, keepdim=True), flipped(each.sequence, each.flip))
-                for each in (one, other)
-            ),
-            strict=True,
-        )
-        apart = [popcount(end[:, 0] ^ end[:, 1]) for end in ends]
-        return {"lead": (leads[0] - leads[1])[:, :2].sum(1) / 3, "closer": apart[1] - apart[0]}
+        apart = [popcount(each.after[:, 0] ^ each.after[:, 1]) for each in (one, other)]
+        return {"lead": (one.lead - other.lead)[:, :2].sum(1), "closer": apart[1] - apart[0]}
 
     mixed = torch.zeros_like(matches.mixed)
     mixed[:2, 0] = True
@@ -132,7 +126,7 @@ def _promises(matches: Matches, played: Played) -> dict[str, float | None]:
         found = {"collisions": met, "collisions, words mixed": deaf, **pair(others, played)}
     elif matches.game.promises == "ally":
         named, allied = played.names > 0, played.ally.any(2)
-        dealt, near = (_distances(played, sequence) for sequence in (played.sequence, after))
+        dealt, near = (_distances(played, sequence) for sequence in (played.sequence, played.after))
         found = {
             "named": named,
             "allied": allied,
@@ -144,7 +138,7 @@ def _promises(matches: Matches, played: Played) -> dict[str, float | None]:
             **pair(again(None, (0, 1, -1, -1)), again(None, (1, 0, -1, -1))),
         }
     elif matches.game.talk == "public":
-        told = dataclasses.replace(transcript(played, slice(0, 1)), sequence=after.numpy()[:, None])
+        told = dataclasses.replace(transcript(played, slice(0, 1)), sequence=played.after.numpy()[:, None])
         spoken = played.said[..., 0] > 0
         found = {
             "promised": spoken,
@@ -211,7 +205,7 @@ _TOLD = (
     *(f"{to}: {measure}" for measure in ("bits of next space", "listening for spaces") for to in ("ally", "foes")),
     *("collisions", "collisions, words mixed", "lead"),
 )
-_ALLIED = ("named", "allied", "allied by chance", "distance", "distance of others", "lead", "closer")
+_ALLIED = ("named", "allied", "allied by chance", "dealt", "distance", "distance of others", "lead", "closer")
 _KEPT = ("promised", "kept", "kept by chance", "bits of next sequence", "closer", "lead")
 _PROMISES = """\
 ## The next space, and promises
@@ -220,7 +214,8 @@ Three more questions, after pilot runs of one or two populations at 0.5. *Corner
 tiles, and players in one corner lose theirs. Do words tell where, and keep allies apart? By the plan, at 0.5 and 1.
 *By promise*: words are public, and a second one names an ally; only two who name each other share. From which share on
 do players promise and keep together, and what is it worth? Expected: never more than by chance, since what one of them
-gains by sharing the other loses, and to come closer pays both without it. *Binding*: a public word names a sequence to
+gains by sharing the other loses, and to come closer pays both without it. For what an ally is worth to players who know
+allies, it is drawn *by lot* in training. *Binding*: a public word names a sequence to
 which the flip must come as near as it can; *free* words need not be kept. Expected: binding costs, since a player that
 has promised cannot follow another. More allies than by chance and a lead by alliances, or allies who come closer by
 binding words, would change one's mind."""
@@ -290,7 +285,7 @@ def page(runs: Sequence[dict[str, Any]], command: str, out: Path) -> str:
     more: list[str | Table] = []
     for text, ends, measures in (
         (_CORNERS, ("corners",), _TOLD),
-        (_ALLIES, ("promise",), _ALLIED),
+        (_ALLIES, ("promise", "lot"), _ALLIED),
         (_BINDING, ("free", "binding"), _KEPT),
     ):
         named = [c.name for c in CONDITIONS if c.name.endswith(ends)]
@@ -338,9 +333,10 @@ def _draw(
             found = {c.sharing: v for c in shares if len(v := values_of(runs, c.name, measure)) > 1}
             means = [statistics.fmean(values) for values in found.values()]
             errors = [mean - mean_interval(v, few=True)[0] for mean, v in zip(means, found.values(), strict=True)]
-            axes.errorbar([*found], means, errors, label=name, color=COLOURS[number], ls=("-", "--")[number], capsize=3)
-            for share, values in found.items():
-                axes.plot([share] * len(values), values, "o^"[number], color=COLOURS[number], ms=2.5, alpha=0.6)
+            places = [share + 0.03 * number for share in found]
+            axes.errorbar(places, means, errors, label=name, color=COLOURS[number], ls=("-", "--")[number], capsize=3)
+            for at, values in zip(places, found.values(), strict=True):
+                axes.plot([at] * len(values), values, "o^"[number], color=COLOURS[number], ms=2.5, alpha=0.6)
         axes.axhline(0, color=INK, lw=0.6)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "¼", "½", "¾", "1"])
         axes.set_xlabel("share of the ally's reward", fontsize=9, color=INK)

@@ -18,7 +18,7 @@ from cellgames.lab.life.score_flows import rounded
 from cellgames.utils.report.model import Cell, Section, Table, escape
 
 from .listening import dependence
-from .talk_measures import ZONES, Claim, Information, claims, coalition_gain, information, read_talk
+from .talk_measures import ZONES, Claim, claims, coalition_gain, information, read_talk
 
 _PLACES = [f"{down} {across}" for down in ("top", "middle", "bottom") for across in ("left", "centre", "right")]
 assert len(_PLACES) == ZONES
@@ -51,7 +51,9 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
         f"(400 permutations of whole games). p is the share of permutations with as much or more: {best}.",
         _lies(spoken),
     ]
-    tables = (_information_table(groups), _claims_table(spoken))
+    heads = ("words of", "about", "words", "bits", "low", "high", "entropy", "p")
+    rows = [(name, *_numbers(one).values()) for name, some in groups.items() for one in some]
+    tables = (Table("talk_information", heads, rows), _claims_table(spoken))
     data = {
         "words": int(found.words.size),
         "silence": rounded(silence, 4),
@@ -80,11 +82,6 @@ def _lies(spoken: Sequence[Claim]) -> str:
         "were said by players for whom the fact was false. The gain is their lead in the next round less that of "
         "honest senders."
     )
-
-
-def _information_table(groups: Mapping[str, Sequence[Information]]) -> Table:
-    rows = [(name, *_numbers(one).values()) for name, some in groups.items() for one in some]
-    return Table("talk_information", ("words of", "about", "words", "bits", "low", "high", "entropy", "p"), rows)
 
 
 def _claims_table(spoken: Sequence[Claim]) -> Table:
