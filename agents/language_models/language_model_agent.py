@@ -118,7 +118,6 @@ class LanguageModelAgent(BaseAgent):
                     except (ChatError, MoveError) as error:
                         failures[row] = str(error)
             except BaseException:  # answers under way are still kept
-                self._server.give_up()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
         actions = chosen.squeeze(1) if shape[1] == 1 else chosen
