@@ -53,17 +53,20 @@ Stages = Iterator[tuple[int, Agent]]
 
 
 def sb3(id: str, seed: int) -> Stages:
-    """Yield the steps and the agent of MaskablePPO, 0 steps first, after each rollout; Cloth of Gold by whole turns."""
+    """Yield the steps and the agent of MaskablePPO, 0 steps first, after each rollout; by turns or plans, if any."""
     from sb3_contrib import MaskablePPO
 
     from cellgames.agents.cloth_of_gold import TurnChoices, TurnChooser
+    from cellgames.agents.grid_adaptation import PlanChoices, PlanChooser
     from cellgames.envs.adapters import SeatVecEnv
 
-    game, by_turns = cellgames.make(id), id.startswith("cloth-of-gold")
-    env = SeatVecEnv(TurnChoices(**game.parameters) if by_turns else game, 8, "random", seed=seed)
+    choosing = {"cloth-of-gold": (TurnChoices, TurnChooser), "grid-adaptation": (PlanChoices, PlanChooser)}
+    game = cellgames.make(id)
+    choices, chooser = choosing.get(id.removesuffix("-small-v0"), (None, None))
+    env = SeatVecEnv(choices(**game.parameters) if choices else game, 8, "random", seed=seed)
     model = MaskablePPO("MlpPolicy", env, n_steps=256, seed=seed, device="cpu")
-    agent: Agent = SB3Agent(model)
-    agent = TurnChooser(agent) if by_turns else agent
+    agent: Agent = SB3Agent(model, sample=False) if choices else SB3Agent(model)
+    agent = chooser(agent) if chooser else agent
     yield 0, agent
     while True:
         model.learn(2048, reset_num_timesteps=False)

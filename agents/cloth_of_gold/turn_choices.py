@@ -22,7 +22,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.core import Game
 from cellgames.envs.core.info import GameInfo, Space
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError
 
 from .greedy import forecast, judged
 from .turn_search import TurnGame, TurnState
@@ -80,20 +80,6 @@ class TurnChoices(TurnGame):
         before, first = state.scores.gather(1, seat[:, None]) / _LEAD, (seat == state.first)[:, None]
         return torch.cat((turns, before, first, state.round[:, None] / self.max_rounds), 1).float()
 
-    @override
-    def state_to_string(self, state: ClothState) -> str:
-        """Return a line that begins with the seed of the turns."""
-        return f"turns:{int(state.seed[0])} {super().state_to_string(state)}"
-
-    @override
-    def string_to_state(self, text: str, seed: int = 0) -> TurnState:
-        """Return the position of such a line, with its own turns; an `InputError` for others."""
-        word, _, rest = text.partition(" ")
-        name, _, own = word.partition(":")
-        if name != "turns" or not own.lstrip("-").isdecimal():
-            raise InputError("position", "a line that begins with turns:SEED", shown(text), where=self.id)
-        return self.proposing(super().string_to_state(rest, int(own)))
-
 
 class TurnChooser(TurnAgent):
     """An agent of the ordinary game that chooses its turns by an agent of `TurnChoices`, such as a model of SB3.
@@ -106,7 +92,7 @@ class TurnChooser(TurnAgent):
         offered: turns that it chooses from.
     """
 
-    offered = OFFERED
+    offered = (OFFERED,)
 
     def __init__(self, agent: Agent, name: str | None = None) -> None:
         super().__init__(agent.name if name is None else name)

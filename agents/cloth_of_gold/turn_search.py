@@ -22,6 +22,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds, must_start
+from cellgames.agents.choices import ChoiceGame, as_kind
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.networks.saved import search_network
 from cellgames.agents.search.gumbel import GumbelSearch
@@ -34,7 +35,6 @@ from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.cloth_of_gold_wild.state import WildState
 from cellgames.envs.core import Game, chance
 from cellgames.envs.core.info import GameInfo, Space
-from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, check_at_least, shown
 
@@ -73,7 +73,7 @@ Root: TypeAlias = tuple[TurnState, Tensor | None]
 
 
 @dataclass(frozen=True)
-class TurnGame(ClothOfGold):
+class TurnGame(ChoiceGame, ClothOfGold):
     """Cloth of Gold for tree searches: an action is the number of one of the turns of the state."""
 
     @cached_property
@@ -87,10 +87,8 @@ class TurnGame(ClothOfGold):
         room = CHOICES - plans.shape[1]
         plans = torch.nn.functional.pad(plans, (0, 0, 0, room), value=-1)
         logits = torch.nn.functional.pad(logits.float(), (0, room), value=_NONE)
-        wild = isinstance(self, ClothOfGoldWild)
-        kind, made = (WildState, WildTurnState) if wild else (ClothState, TurnState)
-        fields = {field.name: getattr(state, field.name) for field in dataclasses.fields(kind)}
-        return made(**fields, plans=plans, logits=logits)
+        kind = WildTurnState if isinstance(self, ClothOfGoldWild) else TurnState
+        return as_kind(state, kind, plans=plans, logits=logits)
 
     def proposing(self, state: ClothState, drawn: int = _DRAWN, kept: int = _KEPT) -> TurnState:
         """Return games with the `kept` of `drawn` turns that would be worth most now, which follow from their seeds."""
@@ -111,20 +109,6 @@ class TurnGame(ClothOfGold):
     def _legal(self, state: ClothState) -> Tensor:
         assert isinstance(state, TurnState)
         return state.logits > _NONE
-
-    # Native code plays the units of a turn one by one.
-
-    @override
-    def _native_step(self, device: torch.device) -> None:
-        return None
-
-    @override
-    def _native_observer(self, state: ClothState, seat: Tensor) -> None:
-        return None
-
-    @override
-    def solo(self, state: ClothState) -> Solo:
-        return BatchOfOne(self, state)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .joint_moves import MatchedOthers as MatchedOthers
     from .network import GridNetwork as GridNetwork
     from .lookahead import KeenOthers as KeenOthers, Others as Others
+    from .plan_choices import PlanChoices as PlanChoices, PlanChooser as PlanChooser
     from .rollout import GridRollout as GridRollout
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

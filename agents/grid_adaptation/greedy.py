@@ -37,19 +37,29 @@ class Plans:
     Attributes:
         actions: [L, C, 7] int64, without a vote.
         worth: [L, C] int64, comparable within a row; `ILLEGAL` for actions that are not legal.
+        flips: [L, 4] float32, digits that match more, in every guess and generation, after each flip; 0 where none is
+            allowed.
         scale: worth of one more digit that matches in every guess and generation.
     """
 
     actions: Tensor
     worth: Tensor
+    flips: Tensor
     scale: int
+
+    @classmethod
+    def merged(cls, found: Sequence[Plans]) -> Plans:
+        """Return the plans of several batches of games."""
+        parts = {name: torch.cat([getattr(part, name) for part in found]) for name in ("actions", "worth", "flips")}
+        return cls(**parts, scale=found[0].scale)
 
 
 @dataclass(frozen=True)
 class _Outset:
     """Boards on which one's own tiles are to be tried out, with those of the others: [W, L, G] each."""
 
-    flip: Tensor  # [L] int64, the digit to flip, as in actions
+    flips: Tensor  # [L, 4] int64, worth of each flip
+    flip: Tensor  # [L] int64, the best one
     tiles: Tensor  # with those of the others
     matches: Sequence[Tensor]  # for each digit where it is one's own, after the flip
     barred: Tensor  # spaces where no tile can land, as they have one already, or as several others have named them
@@ -103,8 +113,7 @@ class Planner:
             others = seen.sequence[:, None, None] ^ (order + 1)  # they differ in other digits each
         rows = torch.arange(len(seen), device=seeds.device).split(max(1, _BOARDS // (self.guesses * plans)))
         found = [make(seen[some], seeds[some], others[some], more[some]) for some in rows]
-        actions, worth = (torch.cat([getattr(part, name) for part in found]) for name in ("actions", "worth"))
-        return Plans(actions, worth, found[0].scale)
+        return Plans.merged(found)
 
     def _later_plans(self, seen: Seen, seeds: Tensor, others: Tensor, more: Tensor) -> Plans:
         """Return all spaces for the tile; and the best of them with all others for a reserve tile."""
@@ -133,7 +142,7 @@ class Planner:
         worth = torch.cat((alone, pairs), 1)
         worth[:, 0] = worth[:, 0].where(some, 0)  # "none", where nothing else is left
         actions, worth = self._with(more, actions, worth, lambda own: self._worth(seen, outset, own, _LATER) << _TIES)
-        return Plans(actions, worth, self.guesses * sum(_LATER) << _TIES)
+        return Plans(actions, worth, outset.flips / (self.guesses * sum(_FLIPS)), self.guesses * sum(_LATER) << _TIES)
 
     def _first_plans(self, seen: Seen, seeds: Tensor, others: Tensor, more: Tensor) -> Plans:
         """Return random shapes, with a reserve tile where there is one."""
@@ -153,7 +162,7 @@ class Planner:
         actions[:, :, :number], actions[:, :, RESERVE] = spaces[:, :, :number], spaces[:, :, number]
         actions[:, :, FLIP] = outset.flip[:, None]
         actions, worth = self._with(more, actions, worth, lambda own: self._worth(seen, outset, own, _FIRST))
-        return Plans(actions, worth, self.guesses * sum(_FIRST))
+        return Plans(actions, worth, outset.flips / (self.guesses * sum(_FLIPS)), self.guesses * sum(_FIRST))
 
     def _with(
         self, more: Tensor, actions: Tensor, worth: Tensor, evaluate: Callable[[Tensor], Tensor]
@@ -177,21 +186,22 @@ class Planner:
             tiles, barred = tiles | own, barred & ~own
             same = [-((differs[:, :, seat] & value) == 0).long() for value in rules.DIGITS]
             matches = [match | (own & mask) for match, mask in zip(matches, same, strict=True)]
-        flip = self._flip(seen, tiles, matches)
+        flips = self._flips(seen, tiles, matches)
+        flip = flips.argmax(1)
         turned = [-(flip == 3 - place).long()[:, None] for place in range(len(rules.DIGITS))]
         matches = [match ^ (tiles & mask) for match, mask in zip(matches, turned, strict=True)]
-        return _Outset(flip, tiles, matches, barred)
+        return _Outset(flips, flip, tiles, matches, barred)
 
-    def _flip(self, seen: Seen, tiles: Tensor, matches: Sequence[Tensor]) -> Tensor:
-        """Return the flip after which digits match most in the generations to come, int64 [L] as in actions."""
+    def _flips(self, seen: Seen, tiles: Tensor, matches: Sequence[Tensor]) -> Tensor:
+        """Return how much more digits match in the generations to come after each flip: int64 [L, 4]."""
         if not seen.flips.any():
-            return torch.zeros_like(seen.sequence)
+            return seen.sequence.new_zeros(len(seen), 4)
         grid, none = self.game.grid, tiles.new_zeros(len(tiles), 1, 1)
         found = tried(grid, base_of(tiles, matches), none, len(_FLIPS))
         apart = [weighted(found[:, [digit]], _FLIPS, _left(self.game, seen)) for digit in range(len(rules.DIGITS))]
         # A digit that is turned matches wherever it did not, now and later; flip 1 turns the last one.
         turned = [torch.zeros_like(apart[0]), *(-2 * digit for digit in reversed(apart))]
-        return torch.cat(turned, 1).argmax(1).where(seen.flips, 0)
+        return torch.cat(turned, 1).where(seen.flips[:, None], 0)
 
     def _worth(self, seen: Seen, outset: _Outset, own: Tensor, weights: tuple[int, ...]) -> Tensor:
         """Return the worth with tiles of one's own on boards [W, L or 1, C], summed over guesses: int64 [L, C]."""

@@ -207,8 +207,7 @@ class GridSearch(GridPlayer):
             known = view[some], players[some], remembered[some], held[some], worlds[some]
             others = likely_sequences(self.planner.game, *known)
             found.append(self.planner.plans(view[some], seeds[some], others, None if more is None else more[some]))
-        actions, worth = (torch.cat([getattr(part, name) for part in found]) for name in ("actions", "worth"))
-        return Plans(actions, worth, found[0].scale)
+        return Plans.merged(found)
 
 
 _OWN = 4  # candidates that are the network's own choices, at most

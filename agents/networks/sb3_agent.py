@@ -2,7 +2,7 @@
 
 Such an archive is a zip file with `data`, JSON in which whatever JSON cannot hold is pickled, and `policy.pth`, the
 weights. Unpickling can run any code. So the agent reads the shapes as JSON, the policy's class and arguments with
-`_Names`, which finds classes of Stable-Baselines3 and torch and calls nothing, and the weights with
+`_Names`, which finds no names but those of classes of Stable-Baselines3 and torch, and the weights with
 `torch.load(weights_only=True)`. It reads nothing else of the archive.
 
 Letters: `L` games that wait for an agent, `A` actions (mask width).
@@ -14,7 +14,6 @@ import base64
 import io
 import json
 import pickle
-import pickletools
 import re
 import zipfile
 from collections.abc import Mapping
@@ -39,12 +38,9 @@ from .networks import Choices, Network
 
 _MODULES = re.compile(
     r"stable_baselines3\.(common|dqn)\.policies|stable_baselines3\.common\.torch_layers"
-    r"|sb3_contrib\.common\.maskable\.policies|torch\.nn\.modules\.activation"
+    r"|sb3_contrib\.common\.maskable\.policies|torch\.nn\.modules\.activation|torch\.optim\.\w+"
 )
 """Modules whose classes a policy may be made of."""
-
-_CALLS = {"REDUCE", "NEWOBJ", "NEWOBJ_EX", "BUILD", "INST", "OBJ", "EXT1", "EXT2", "EXT4", "PERSID", "BINPERSID"}
-"""Operations of pickle that call something."""
 
 
 class SB3Agent(BaseAgent):
@@ -116,7 +112,7 @@ def from_model_file(path: Path, *, sample: bool | None = None) -> ByGame:
 
     def make(game: Game) -> AnyAgent:
         chooser: Any = plugin_of(game).hook("chooser")
-        if chooser is not None and model.nvec == (chooser.offered,):
+        if chooser is not None and model.nvec == chooser.offered:
             return chooser(SB3Agent(model.policy(), str(path), sample=sample))  # type: ignore[no-any-return]
         _check_shapes(str(path), model.shape, model.nvec, game)
         return SB3Agent(model.policy(), str(path), sample=sample)
@@ -185,7 +181,6 @@ class _Archive:
             raise ImportError(f"{self.path} is a model of Stable-Baselines3: {install('train')} ({error})") from error
         given = dict(arguments) if isinstance(arguments, dict) else {}
         given = {name: value for name, value in given.items() if not str(name).startswith("optimizer_")}
-        self._refuse_unknown({"policy_class": kind, **given})
         if not (isinstance(kind, type) and issubclass(kind, BasePolicy)):
             raise InputError(self.path, "the class of a policy", f"{kind!r}")
         seen = spaces.Box(-np.inf, np.inf, self.shape, np.float32)
@@ -217,24 +212,11 @@ class _Archive:
         if not isinstance(value, dict) or ":serialized:" not in value:
             return value
         try:
-            pickled = base64.b64decode(value[":serialized:"])
-            called = sorted({operation.name for operation, _, _ in pickletools.genops(pickled)} & _CALLS)
-            found = _Names(io.BytesIO(pickled)).load() if not called else None
-        except ImportError:
-            raise
+            return _Names(io.BytesIO(base64.b64decode(value[":serialized:"]))).load()
+        except _ForeignError as error:
+            raise self._refusal(key, str(error)) from None
         except Exception as error:  # whatever a damaged pickle raises
             raise InputError(key, "a pickle", f"{type(error).__name__}: {error}", where=self.path) from None
-        if called:
-            raise self._refusal(key, "an object of its own")
-        return found
-
-    def _refuse_unknown(self, values: Mapping[str, Any]) -> None:
-        """Raise a `ValueError` if a value holds a class that `_Names` did not look up."""
-        for key, value in values.items():
-            nested = [*value.values()] if isinstance(value, dict) else [value]
-            for one in nested:
-                if isinstance(one, _Unknown):
-                    raise self._refusal(key, f"{one.module}.{one.name}")
 
     def _refusal(self, key: str, what: str) -> InputError:
         cause = (
@@ -244,23 +226,19 @@ class _Archive:
         return InputError(key, "classes of Stable-Baselines3 and torch that load by name", what, cause, self.path)
 
 
-@dataclass(frozen=True)
-class _Unknown:
-    """A class that a pickle names and nobody looked up."""
-
-    module: str
-    name: str
+class _ForeignError(Exception):
+    """A name that `_Names` does not look up."""
 
 
 class _Names(pickle.Unpickler):
-    """An unpickler that looks up classes of policies and their parts, and stands in for all others."""
+    """An unpickler that looks up classes of policies, of their parts and of optimizers only."""
 
     @override
     def find_class(self, module: str, name: str) -> Any:
-        if _MODULES.fullmatch(module) is None or not name.isidentifier():
-            return _Unknown(module, name)
-        found = super().find_class(module, name)
-        return found if isinstance(found, type) and issubclass(found, nn.Module) else _Unknown(module, name)
+        found = super().find_class(module, name) if _MODULES.fullmatch(module) and name.isidentifier() else None
+        if not (isinstance(found, type) and issubclass(found, nn.Module | torch.optim.Optimizer)):
+            raise _ForeignError(f"{module}.{name}")
+        return found
 
 
 def _numbers(data: Mapping[str, Any], space: str, *fields: Literal["_shape", "nvec", "n"]) -> tuple[int, ...]:

@@ -211,10 +211,10 @@ def pickled(value: Any) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("data", "parameter", "got"),
     [
-        ({"policy_kwargs": pickled({"net_arch": Trap()})}, "policy_kwargs", "an object of its own"),
-        ({"policy_class": pickled(Trap())}, "policy_class", "an object of its own"),
+        ({"policy_kwargs": pickled({"net_arch": Trap()})}, "policy_kwargs", f"{os.mkdir.__module__}.mkdir"),
+        ({"policy_class": pickled(Trap())}, "policy_class", f"{os.mkdir.__module__}.mkdir"),
         ({"policy_class": pickled(os.system)}, "policy_class", f"{os.system.__module__}.system"),
-        ({"policy_kwargs": pickled({"activation_fn": os.system})}, "activation_fn", f"{os.system.__module__}.system"),
+        ({"policy_kwargs": pickled({"activation_fn": os.system})}, "policy_kwargs", f"{os.system.__module__}.system"),
         ({"policy_class": pickled(nn.ReLU)}, "bad.zip", repr(nn.ReLU)),
         ({"policy_class": {":serialized:": "AAAA"}}, "policy_class", None),
         ({"policy_kwargs": {"net_arch": [7]}}, "policy", None),

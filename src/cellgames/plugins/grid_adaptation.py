@@ -34,7 +34,10 @@ _BASE = GamePlugin(
         "mcts": "cellgames.agents.grid_adaptation.joint_moves:GridSearch",
     },
     networks={"policy": "cellgames.agents.grid_adaptation.network:GridNetwork"},
-    search={"improver": "cellgames.agents.grid_adaptation.joint_moves:PlanImprover"},
+    search={
+        "improver": "cellgames.agents.grid_adaptation.joint_moves:PlanImprover",
+        "chooser": "cellgames.agents.grid_adaptation.plan_choices:PlanChooser",
+    },
     transfer_parameters=("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
     presets=(
         TrainingPreset(
