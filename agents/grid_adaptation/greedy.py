@@ -193,7 +193,7 @@ class Planner:
         return _Outset(flips, flip, tiles, matches, barred)
 
     def _flips(self, seen: Seen, tiles: Tensor, matches: Sequence[Tensor]) -> Tensor:
-        """Return how much more digits match in the generations to come after each flip: int64 [L, 4]."""
+        """Return the digits that match more in the generations to come after each flip, int64 [L, 4]."""
         if not seen.flips.any():
             return seen.sequence.new_zeros(len(seen), 4)
         grid, none = self.game.grid, tiles.new_zeros(len(tiles), 1, 1)
