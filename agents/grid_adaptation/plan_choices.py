@@ -145,11 +145,6 @@ class PlanChoices(ChoiceGame, GridAdaptation):
         seat = torch.as_tensor(player, device=state.device).expand(len(state))
         return state.seen[torch.arange(len(state), device=state.device), seat]
 
-    @override
-    def _observe_into(self, state: GridState, out: Tensor) -> None:
-        assert isinstance(state, PlanState)
-        out.copy_(state.seen)
-
 
 class PlanChooser(GridPlayer):
     """An agent of the ordinary game that chooses its plans by an agent of `PlanChoices`, such as a model of SB3.
