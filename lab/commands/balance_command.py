@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_table, recorded, warn
+from cellgames.cli.console import print_table, recorded, warn
 from cellgames.cli.shared_options import (
     GameId,
     add_command,
@@ -25,7 +25,7 @@ from cellgames.cli.shared_options import (
     parameters,
     typed_value,
 )
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     for name in ("games", "chunk", "margin", "together"):
         if not getattr(arguments, name) > 0:
-            raise UserError(f"--{name} must be above 0, got {getattr(arguments, name)}")
+            raise InputError(f"--{name}", "a number above 0", getattr(arguments, name))
 
     def told(row: Balance) -> None:
         if not (arguments.quiet or arguments.json):
@@ -117,7 +117,7 @@ def _options(texts: Sequence[str]) -> dict[str, list[Any]]:
     for text in texts:
         name, equals, values = text.partition("=")
         if not (name and equals and values):
-            raise UserError(f"--vary needs NAME=VALUES, such as order=alternate,drawn; got {shown(text)}")
+            raise InputError("--vary", "NAME=VALUES, such as order=alternate,drawn", shown(text))
         found[name] = [typed_value(value) for value in values.split(",")]
     return found
 
@@ -128,7 +128,7 @@ def _earlier(folder: Path) -> dict[tuple[str, str, str], tuple[float, float]]:
         rows = json.loads((folder / "report.json").read_text(encoding="utf-8"))["rows"]
         return {(row["game"], row["options"], row["agent"]): row["interval"] for row in rows}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"--against {folder}: no run of cellgames balance ({error})") from error
+        raise InputError("--against", "the folder of a run of cellgames balance", folder, str(error)) from error
 
 
 def _agreement(folder: Path, known: Mapping[tuple[str, str, str], tuple[float, float]], rows: Sequence[Balance]) -> str:

@@ -9,7 +9,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_kept, print_next, print_table, recorded, stopped, warn
+from cellgames.cli.console import print_kept, print_next, print_table, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -22,6 +22,7 @@ from cellgames.cli.shared_options import (
 )
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.runs.run_folder import RunOptions
+from cellgames.utils.errors import InputError
 from cellgames.utils.extras import install
 from cellgames.utils.progress import StatusLine
 
@@ -60,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         import ribs  # noqa: F401  # say at once that it is missing
     except ImportError as error:
-        raise UserError(f"evolution needs pyribs: {install('evolve')} ({error})") from error
+        raise InputError(cause=f"evolution needs pyribs: {install('evolve')} ({error})") from error
     from cellgames.lab.evolution.evolution import SETTINGS, evolve
 
     out = folder_of(arguments, "evolve", [f"seed={options.seed}"])

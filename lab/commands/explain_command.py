@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, warn
+from cellgames.cli.console import warn
 from cellgames.cli.shared_options import (
     add_command,
     add_json,
@@ -21,6 +21,7 @@ from cellgames.cli.shared_options import (
     file_name,
 )
 from cellgames.runs.run_folder import check_writable
+from cellgames.utils.errors import InputError, check_place
 from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _many(arguments: argparse.Namespace) -> int:
     whole = [one for one in read_games(arguments.path)[0] if one.result.forfeit is None]
     records = whole[: arguments.games]
     if not records:
-        raise UserError(f"{arguments.path} holds no game that was played to its end")
+        raise InputError(arguments.path, "a game that was played to its end", "none")
     folder = arguments.out or _folder(arguments.path, f"games={len(records)}")
     check_writable(folder)
     line, found = StatusLine(not (arguments.quiet or arguments.json)), []
@@ -132,17 +133,15 @@ def _many(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     """Complain before anything is played."""
     if arguments.games is not None and (arguments.record or arguments.pairs or arguments.html):
-        raise UserError("--games explains many games; --record, --pairs and --html are for one")
+        raise InputError("--games", cause="it explains many games; --record, --pairs and --html are for one")
     for name, least in (("places", 1), ("most_pairs", 2), ("top", 1), ("games", 1)):
         if (value := getattr(arguments, name)) is not None and value < least:
-            raise UserError(f"--{name.replace('_', '-')} must be at least {least}, got {value}")
-    if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
-        raise UserError(f"--out {arguments.out} is a file; an explanation needs a folder")
+            raise InputError(f"--{name.replace('_', '-')}", f"at least {least}", value)
+    check_place("--out", arguments.out, folder=True)
     path = arguments.html
     if path is not None and path.suffix.lower() != ".html":
-        raise UserError(f"expected a file for --html that ends in .html, got {path}")
-    if path is not None and not path.parent.is_dir():
-        raise UserError(f"--html {path}: there is no folder {path.parent}")
+        raise InputError("--html", "a file that ends in .html", path)
+    check_place("--html", path)
 
 
 def _record(arguments: argparse.Namespace) -> tuple[Record | CupRecord, int]:
@@ -151,9 +150,9 @@ def _record(arguments: argparse.Namespace) -> tuple[Record | CupRecord, int]:
 
     records, number = read_games(arguments.path)[0], arguments.record
     if number is None and len(records) != 1:
-        raise UserError(f"{arguments.path} holds {len(records)} games; choose one with --record, or many with --games")
+        raise InputError(arguments.path, "one game", len(records), "choose one with --record, or many with --games")
     if number is not None and not 1 <= number <= len(records):
-        raise UserError(f"{arguments.path} holds games 1 to {len(records)}, got number {number}")
+        raise InputError("--record", f"1 to {len(records)}", number)
     return records[(number or 1) - 1], number or 1
 
 

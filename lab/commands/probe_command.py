@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, warn
+from cellgames.cli.console import warn
 from cellgames.cli.shared_options import add_command, add_json, add_out, add_quiet, add_seed, file_name
 from cellgames.runs.run_folder import check_writable
+from cellgames.utils.errors import InputError, check_place
 from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
@@ -88,11 +89,10 @@ def _check(arguments: argparse.Namespace) -> None:
     for name in ("games", "positions"):
         value = getattr(arguments, name)
         if value is not None and value < 1:
-            raise UserError(f"--{name} must be at least 1, got {value}")
+            raise InputError(f"--{name}", "at least 1", value)
     if arguments.records and arguments.games is not None:
-        raise UserError("--games says how many to play, but --records gives the games; leave one out")
-    if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
-        raise UserError(f"--out {arguments.out} is a file; a report needs a folder")
+        raise InputError("--games", cause="it says how many to play, but --records gives the games; leave one out")
+    check_place("--out", arguments.out, folder=True)
 
 
 def _networks(path: Path) -> tuple[Game, dict[str, Network], list[int]]:
@@ -105,7 +105,7 @@ def _networks(path: Path) -> tuple[Game, dict[str, Network], list[int]]:
         networks = {checkpoint.name: load_network(checkpoint.path).network for checkpoint in found}
         return kept.game_of_run(found), networks, [checkpoint.steps for checkpoint in found]
     if not path.is_file():
-        raise UserError(f"{path}: expected a folder of `cellgames train` or a file of weights, found none")
+        raise InputError(path, "a folder of `cellgames train` or a file of weights", "none")
     saved = load_network(path)
     return saved.network.game, {path.stem: saved.network}, [0]
 
@@ -121,7 +121,7 @@ def _records(arguments: argparse.Namespace, game: Game, network: Network) -> Seq
         with waiting("Reading the games", shown=not arguments.quiet):
             groups = [games for games in grouped(read_paths(arguments.records, warn)) if games.game == game]
         if not groups or not groups[0].records:
-            raise UserError(f"{', '.join(map(str, arguments.records))}: found no games of {game}")
+            raise InputError("--records", f"games of {game}", "none", where=", ".join(map(str, arguments.records)))
         return groups[0].records
     agents = {"network": network.agent("network", sample=True), "random": load("random", game)}
     games = arguments.games or GAMES

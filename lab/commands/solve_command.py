@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError
 from cellgames.cli.shared_options import (
     GameId,
     add_command,
@@ -20,6 +19,7 @@ from cellgames.cli.shared_options import (
     add_quiet,
     make_game,
 )
+from cellgames.utils.errors import InputError, check_place
 from cellgames.utils.progress import StatusLine
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     from cellgames.lab.solving.proof_checker import check_file
 
     if arguments.game is not None or arguments.proof is not None:
-        raise UserError("--verify checks a file; it takes neither a game nor --proof")
+        raise InputError("--verify", cause="it checks a file; it takes neither a game nor --proof")
     began, line = time.monotonic(), StatusLine(not arguments.quiet)
 
     def told(checked: int, moves: int) -> None:
@@ -108,21 +108,20 @@ def _solve(arguments: argparse.Namespace) -> int:
     from cellgames.arena.records import replays
 
     if arguments.game is None:
-        raise UserError("name a game, such as torus-v0 --size 4, or a proof with --verify FILE")
-    for path in (arguments.proof, arguments.table):
-        if path is not None and not path.parent.is_dir():
-            raise UserError(f"{path}: there is no folder {path.parent}")
+        raise InputError("GAME", "a game, such as torus-v0 --size 4, or a proof with --verify FILE", "none")
+    check_place("--proof", arguments.proof)
+    check_place("--table", arguments.table)
     if not 0.001 <= arguments.memory <= _MOST_MEMORY:
-        raise UserError(f"--memory is from 0.001 to {_MOST_MEMORY:.0f} GB, got {arguments.memory}")
+        raise InputError("--memory", f"0.001 to {_MOST_MEMORY:.0f} GB", arguments.memory)
     if arguments.time is not None and not arguments.time > 0:
-        raise UserError(f"--time must be above 0, got {arguments.time}")
+        raise InputError("--time", "a number above 0", arguments.time)
     game = make_game(arguments)
     if arguments.proof is not None and getattr(game, "tiling", "hexagons") != "hexagons":
-        raise UserError("--proof is for Torus, and for Hex and Y on hexagons")
+        raise InputError("--proof", "Torus, or Hex or Y on hexagons", game)
     try:
         solver = proof_search(game, int(arguments.memory * _GIB), table=arguments.table)
     except RuntimeError as error:
-        raise UserError(str(error)) from error
+        raise InputError(cause=str(error)) from error
     state = replays.after_moves(game, arguments.moves.split(), position=arguments.position)
     replays.check_unfinished(game, state)
     return _Solving(arguments, state, solver).run()
@@ -141,7 +140,7 @@ class _Solving:
         value, move = self._value()
         if not value:
             self.line.end()
-            raise UserError(f"not solved within {self._spent()}{self._again()}")
+            raise InputError(cause=f"not solved within {self._spent()}{self._again()}")
         moves = [] if self.arguments.winner else self._winning_moves()
         self.line.end()
         mover = int(self.state.current_player)
@@ -196,7 +195,7 @@ class _Solving:
                 return [self.game.action_to_string(move) for move in (values[0] == 1).nonzero().squeeze(1).tolist()]
             if self._late():
                 self.line.end()
-                raise UserError(f"{left} moves are not judged within {self._spent()}{self._again()}; or see --winner")
+                raise InputError(cause=f"{left} moves are left after {self._spent()}{self._again()}; or see --winner")
             if time.monotonic() - self.began > _SILENT:
                 self.line.show(f"{self._spent()}; {left} moves left to judge")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellgames.cli.commands.train_command import add_algorithm, add_arguments, arguments_given
-from cellgames.cli.console import UserError, recorded, warn
+from cellgames.cli.console import recorded, warn
 from cellgames.cli.shared_options import add_folder, add_options, add_store, add_workers, store_of, workers_of
+from cellgames.utils.errors import check_at_least
 from cellgames.utils.progress import StatusLine
 
 if TYPE_CHECKING:
@@ -53,10 +54,9 @@ def settings_of(arguments: argparse.Namespace) -> Arguments:
     """Return the settings of each training; `--workers` is the command's and no setting of a training.
 
     Raises:
-        UserError: a training without steps, or a setting that `arguments_given` refuses.
+        InputError: a training without steps, or a setting that `arguments_given` refuses.
     """
-    if arguments.steps < 1:
-        raise UserError(f"--steps must be a whole number of at least 1, got {arguments.steps}")
+    check_at_least(1, **{"--steps": arguments.steps})
     workers, arguments.workers = arguments.workers, None
     arguments.total_steps = arguments.steps
     settings = arguments_given(arguments)

@@ -175,8 +175,8 @@ def test_the_command_solves_hex_and_y(capsys: pytest.CaptureFixture[str]) -> Non
     ("words", "message"),
     [
         (["hex-v0"], "at most 64 cells, to solve it, got 121"),
-        (["hex-v0", "--size", "3", "--param", "tiling=octagons", "--proof", "x"], "Hex and Y on hexagons"),
-        (["hex-v0", "--size", "5", "--param", "swap=False", "--time", "0.001"], "moves are not judged within"),
+        (["hex-v0", "--size", "3", "--param", "tiling=octagons", "--proof", "x"], "--proof: expected Torus"),
+        (["hex-v0", "--size", "5", "--param", "swap=False", "--time", "0.001"], "moves are left after"),
         (["hex-v0", "--size", "2", "--moves", "a1 b1 a2"], "expected one where the game goes on"),
     ],
 )

@@ -133,7 +133,7 @@ def test_mistakes_are_refused_before_anything_is_written(tmp_path: Path, capsys:
         train_league(PPOArguments.fitted(GRID, **TINY), folder, LeagueOptions(rounds=17))
     assert not folder.exists()
     assert main(["league", "torus-v0", "--size", "2", "--steps", "0", "--no-store"]) == 2
-    assert "--steps must be" in capsys.readouterr().err
+    assert "--steps: expected at least 1" in capsys.readouterr().err
 
 
 def test_the_command_prints_the_mixture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

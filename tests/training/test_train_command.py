@@ -143,7 +143,7 @@ def test_a_game_is_learned_by_the_algorithm_that_its_plugin_names(
     magic = replace(plugin_of(cellgames.make("torus-v0")), algorithm="magic")
     monkeypatch.setattr(train_command, "plugin_of", lambda game: magic)
     assert main(["train", "torus-v0"]) == 2
-    assert "the plugin of torus-v0 names algorithm 'magic'; expected one of ppo, " in capsys.readouterr().err
+    assert "plugin of torus-v0: --algo: expected one of ppo, " in capsys.readouterr().err
 
 
 def test_games_that_both_lose_are_neither_won_nor_decided() -> None:

@@ -87,9 +87,7 @@ def test_the_command_saves_one_game_of_a_file(
     assert page_file.read_text(encoding="utf-8") == html_page(records["torus-v0"])
     assert main(words) == 2
     count = len(records)
-    assert (
-        f"--out needs one game, and there are {count}; choose it with --record 1 to {count}" in capsys.readouterr().err
-    )
+    assert f"--out: expected one game, got {count}; choose it with --record 1 to {count}" in capsys.readouterr().err
     monkeypatch.setattr(limits, "MOVES", 3)
     assert main([*words, "--record", "1"]) == 2
     assert "expected a record of at most 3 moves" in capsys.readouterr().err

@@ -33,10 +33,6 @@ MOST_MESSAGE = 2000
 """Characters of a line on standard error; some messages list all that there is."""
 
 
-class UserError(Exception):
-    """A mistake that the user can correct; the message is one line."""
-
-
 def program() -> str:
     """Return the words that call this program: its name if the shell finds it, else as it was called."""
     if shutil.which("cellgames") is not None:

@@ -24,12 +24,11 @@ from typing_extensions import override
 
 from cellgames.agents.agent_specs import with_options, wrapped
 from cellgames.plugins import additions
-from cellgames.utils.errors import clipped, shown
+from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.version import __version__
 
 from .console import (
     MOST_MESSAGE,
-    UserError,
     forget_warnings,
     print_columns,
     print_error,
@@ -220,7 +219,7 @@ def _limit_spending(arguments: argparse.Namespace) -> None:
     """Set the limits of what language models may take."""
     limits = getattr(arguments, "max_calls", None), getattr(arguments, "max_tokens", None)
     if limits != (None, None) and (getattr(arguments, "workers", None) or 1) > 1:
-        raise UserError("--max-calls and --max-tokens count the calls of one process; they do not go with --workers")
+        raise InputError("--workers", cause="--max-calls and --max-tokens count the calls of one process only")
     if limits == (None, None) and _CALLS not in sys.modules:
         return
     from cellgames.agents.language_models.calls import SPENDING
@@ -252,7 +251,7 @@ def _complain(error: Exception) -> int:
     text = clipped(str(error), MOST_MESSAGE)
     if isinstance(error, OSError) and error.strerror:
         text = f"{clipped(str(error.filename), 400)}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, UserError | ValueError | OSError | ImportError):
+    if isinstance(error, ValueError | OSError | ImportError):
         print_error(f"cellgames: {text}")
         return 2
     print_error(f"cellgames: {type(error).__name__}: {text} (--debug shows where)")

@@ -20,10 +20,8 @@ from cellgames.agents.networks.agent_files import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.store import DEFAULT_STORE, Store, StoreError, default_store
 from cellgames.envs import registry
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, listed, located, shown
 from cellgames.utils.options import Integers, Option, Strings
-
-from .console import UserError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -169,9 +167,9 @@ def parameters(arguments: argparse.Namespace) -> dict[str, Any]:
     for text in given:
         name, equals, value = text.partition("=")
         if not (name and equals):
-            raise UserError(f"--param needs NAME=VALUE, such as size=5; got {shown(text)}")
+            raise InputError("--param", "NAME=VALUE, such as size=5", shown(text))
         if name in found:
-            raise UserError(f"parameter {shown(name)} is given twice")
+            raise InputError("--param", "each parameter once", shown(name))
         found[name] = typed_value(value)
     return found
 
@@ -188,16 +186,14 @@ def take_game(arguments: argparse.Namespace, agent: str) -> None:
     """Set the game and its parameters to those of an agent's weights, unless the command line names a game.
 
     Raises:
-        UserError: neither names one.
+        InputError: neither names one.
     """
     if arguments.game is not None:
         return
     file = file_of(split_name(agent)[1])
     if file is None or file.is_model or file.before:
-        raise UserError(
-            f"GAME is needed, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder; "
-            f"{agent} does not say what it plays"
-        )
+        expected = f"a game, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder"
+        raise InputError("GAME", expected, "none", f"{agent} does not say what it plays")
     from cellgames.agents.networks.saved import read_about
 
     about, given = read_about(file.path), parameters(arguments)
@@ -211,7 +207,7 @@ def make_game(arguments: argparse.Namespace) -> Game:
     try:
         return registry.make(arguments.game, **parameters(arguments))
     except TypeError as error:  # a parameter of a kind that the game did not expect
-        raise UserError(f"{arguments.game}: {error}") from error
+        raise located(error, arguments.game) from error
 
 
 # ---------------------------------------------------------------- agents and the folder of a run
@@ -309,18 +305,19 @@ def add_record(command: argparse.ArgumentParser, text: str) -> None:
 def chosen_games(arguments: argparse.Namespace, records: Sequence[Any], seed: int | None = None) -> list[int]:
     """Return the numbers of the games that --record, --agents and a seed choose, from 1."""
     if arguments.record is not None and arguments.record > len(records):
-        raise UserError(f"--record must be from 1 to {len(records)}, got {arguments.record}")
+        raise InputError("--record", f"1 to {len(records)}", arguments.record)
     wanted, known = arguments.agents or [], dict.fromkeys(name for record in records for name in record.agents)
     if unknown := [name for name in wanted if name not in known]:
-        more = ", ..." if len(known) > 12 else ""
-        raise UserError(f"{unknown[0]} plays none of the games; these do: {', '.join([*known][:12])}{more}")
+        raise InputError("--agents", f"some that play: {listed([*known], 12)}", unknown[0])
     numbers = [
         number
         for number, record in enumerate(records, 1)
         if arguments.record in (None, number) and seed in (None, record.seed) and {*wanted} <= {*record.agents}
     ]
     if not numbers:
-        raise UserError(f"none of the {len(records)} games has all of that; `cellgames replay PATH --list` shows them")
+        raise InputError(
+            cause=f"none of the {len(records)} games has all of that; `cellgames replay PATH --list` shows them"
+        )
     return numbers
 
 
@@ -382,7 +379,7 @@ def store_of(arguments: argparse.Namespace) -> Path | None:
     """Return the file that a run adds its games to, or None.
 
     Raises:
-        UserError: another kind of file, or one that cannot be written.
+        InputError: another kind of file, or one that cannot be written.
     """
     if arguments.no_store:
         return None
@@ -390,7 +387,7 @@ def store_of(arguments: argparse.Namespace) -> Path | None:
     try:
         Store(path).close()
     except StoreError as error:
-        raise UserError(f"{error}{_OTHER_STORE}") from None
+        raise InputError(cause=f"{error}{_OTHER_STORE}") from None
     return path
 
 

@@ -17,7 +17,7 @@ import os
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, TextIO
 
 from typing_extensions import override
@@ -214,6 +214,13 @@ def check_level(level: float) -> None:
     """Raise an `InputError` unless `level`, the probability of an interval, lies between 0 and 1."""
     if not 0 < level < 1:
         raise InputError("level", "a number between 0 and 1", level, "write 0.95 for 95 %")
+
+
+def check_place(parameter: object, path: Path | None, *, folder: bool = False) -> None:
+    """Raise an `InputError` if a file lies at the path of a folder, or no folder around that of a file."""
+    if path is not None and (path.exists() and not path.is_dir() if folder else not path.parent.is_dir()):
+        expected, got = ("a folder", f"the file {path}") if folder else ("a file in a folder that is there", path)
+        raise InputError(parameter, expected, got)
 
 
 def check_one_of(parameter: str, value: Any, known: Iterable[Any], where: object = "", more: str = "") -> None:

@@ -280,7 +280,7 @@ def test_files_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.Ca
     assert main(["import", "torus-v0", str(tmp_path / "t.sgf"), "--out", str(tmp_path / "t.jsonl")]) == 0
     assert (tmp_path / "t.jsonl").read_bytes() == (runs / "torus" / "games.jsonl").read_bytes()
     assert main(["import", "torus-v0", "--size", "5", str(tmp_path / "t.sgf"), "--out", str(tmp_path / "no")]) == 2
-    assert "expected boards of size 5, game 1 has 3" in capsys.readouterr().err
+    assert "game 1: expected size 5" in capsys.readouterr().err
     out = ["--out", str(tmp_path / "c.rle")]
     assert main(["export", str(runs / "cloth"), "--format", "rle", "--record", "1", "--turn", "9", *out]) == 0
     capsys.readouterr()

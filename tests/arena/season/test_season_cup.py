@@ -128,7 +128,7 @@ def test_replay_checks_all_games_and_shows_one(
     same = "played again with the recorded scores, generations and winners."
     assert capsys.readouterr().out == f"All {whole.games} games were {same}\n"
     assert main(["replay", file, "--show"]) == 2
-    assert "--show needs one game, and there are" in capsys.readouterr().err
+    assert "--show: expected one game" in capsys.readouterr().err
     assert main(["replay", file, "--record", "3", "--show"]) == 0
     out = capsys.readouterr().out
     line = lines_of(whole.out)[2]
@@ -182,7 +182,7 @@ def test_boards_are_exported_and_nothing_else(tmp_path: Path, capsys: pytest.Cap
     out.unlink()
     capsys.readouterr()
     for more, reason in (
-        (["--format", "parquet"], "only --format rle takes them"),
+        (["--format", "parquet"], "--format: expected rle"),
         (["--format", "rle", "--turn", "1"], "have no moves"),
         (["--format", "rle", "--generation", "41"], "expected a generation from 0 to 40, got 41"),
     ):

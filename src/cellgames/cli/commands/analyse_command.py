@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from cellgames.agents.agent_specs import by_name
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli import shared_options as shared
-from cellgames.cli.console import UserError, print_table, warn
+from cellgames.cli.console import print_table, warn
 from cellgames.cli.shared_options import file_name, make_game, parameters
 from cellgames.envs import registry
 from cellgames.plugins import additions, resolve
 from cellgames.runs.run_folder import check_writable
+from cellgames.utils.errors import InputError, check_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -119,7 +120,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _is_of_games(arguments: argparse.Namespace) -> bool:
-    """Return True if games are to be analysed, and not a position; a `UserError` names options that do not fit."""
+    """Return True if games are to be analysed, and not a position; an `InputError` names options that do not fit."""
     position = [name for name in _POSITION if _given(arguments, name)]
     sources = ["store"] * _given(arguments, "store")
     several = len(arguments.agents or ()) > 1
@@ -128,15 +129,11 @@ def _is_of_games(arguments: argparse.Namespace) -> bool:
     more = [name for name in _MORE if _given(arguments, name)]
     if position and (others := [*sources, *["agents"] * several, *more]):
         what = "several --agents" if others[0] == "agents" else _option(others[0])
-        raise UserError(
-            f"{_option(position[0])} is for the analysis of a position, and {what} for that of games; leave out one of "
-            "them"
-        )
+        cause = f"it is for the analysis of a position, and {what} for that of games; leave out one of them"
+        raise InputError(_option(position[0]), cause=cause)
     if more:
-        raise UserError(
-            f"{_option(more[0])} is for an analysis of games; say of which with --records, --store, or two or more "
-            "--agents that play some"
-        )
+        cause = "it is for an analysis of games; say of which with --records, --store, or two or more --agents"
+        raise InputError(_option(more[0]), cause=cause)
     return False
 
 
@@ -186,11 +183,11 @@ def _run_mistakes(arguments: argparse.Namespace) -> int:
 
     for name in ("out", "top"):
         if getattr(arguments, name) is not None:
-            raise UserError(f"--{name} is for one position, and --mistakes reviews a game; leave out one of them")
+            raise InputError(f"--{name}", cause="it is for one position, and --mistakes reviews a game; leave one out")
     _check(arguments)
     game, states, moves = _game_from_record(arguments) if arguments.records else _game_from_moves(arguments)
     if not moves:
-        raise UserError("there are no moves to review; give them with --moves, or a record with --records")
+        raise InputError("--moves", "moves to review, or a record with --records", "none")
     agent = load(arguments.agents[0], game) if arguments.agents else search_analysis.default_agent(game)
 
     def search(state: State) -> search_analysis.Analysis:
@@ -220,17 +217,16 @@ def _check(arguments: argparse.Namespace) -> None:
 
     if not arguments.records:
         if arguments.record is not None or arguments.ply is not None:
-            raise UserError("--record and --ply choose a position of --records FILE, which is not given")
+            raise InputError("--record and --ply", cause="they choose a position of --records FILE, which is not given")
         if arguments.game is None:
-            raise UserError("GAME is needed, unless --records names a file with games")
+            raise InputError("GAME", "a game, or --records with a file of games", "none")
     elif arguments.moves or arguments.position:
-        raise UserError("--records already says where the position comes from; leave out --moves and --position")
+        raise InputError("--records", cause="it says where the position comes from; leave out --moves and --position")
     elif len(arguments.records) > 1:
-        raise UserError(f"a position comes from one file of --records, got {len(arguments.records)}")
+        raise InputError("--records", "one file, for a position", len(arguments.records))
     if arguments.out is not None:
         check_suffix(arguments.out)
-        if not arguments.out.parent.is_dir():
-            raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
+        check_place("--out", arguments.out)
 
 
 def _game_from_moves(arguments: argparse.Namespace) -> tuple[Game, list[State], list[str]]:
@@ -247,23 +243,23 @@ def _game_from_record(arguments: argparse.Namespace) -> tuple[Game, list[State],
     record = _record(arguments)
     most = len(record.moves)
     if arguments.ply is not None and not 1 <= arguments.ply <= most:
-        raise UserError(f"expected a ply from 1 to {most}, got {arguments.ply}; the game has {most} moves")
+        raise InputError("--ply", f"1 to {most}, the moves of the game", arguments.ply)
     return replays.game_of(record), replays.replay(record), list(record.moves[: arguments.ply])
 
 
 def _record(arguments: argparse.Namespace) -> Record:
-    """Return the record that the command line chooses; a `UserError` tells if it is of another game."""
+    """Return the record that the command line chooses; an `InputError` tells if it is of another game."""
     from cellgames.arena.records import replays
     from cellgames.arena.records.record_lines import records_file
 
     path = records_file(arguments.records[0])
     record = replays.pick(path, arguments.record)
     if arguments.game is not None and registry.make(arguments.game).id != record.game:
-        raise UserError(f"{path} holds a game of {record.game}, not of {arguments.game}")
+        raise InputError("GAME", record.game, arguments.game, where=path)
     for name, value in parameters(arguments).items():
         if record.parameters.get(name) != value:
             recorded = record.parameters.get(name, "no such parameter")
-            raise UserError(f"{path} holds a game with {name}={recorded}, not {name}={value}")
+            raise InputError(name, f"{recorded}, as in the record", value, where=path)
     return record
 
 
@@ -296,16 +292,15 @@ def _check_games(arguments: argparse.Namespace) -> None:
     plays = arguments.agents and not (arguments.records or arguments.store)
     for name in ("games", "opening_plies"):
         if getattr(arguments, name) is not None and not plays:
-            raise UserError(f"{_option(name)} says what --agents play, but the games are given; leave it out")
+            raise InputError(_option(name), cause="it says what --agents play, but the games are given; leave it out")
     if plays and arguments.game is None:
-        raise UserError("GAME is needed, so that --agents know what to play")
+        raise InputError("GAME", "a game for --agents to play", "none")
     if arguments.only and "behaviour" in arguments.only and not arguments.agents:
-        raise UserError("--only behaviour needs --agents, since it asks them; records only name their agents")
-    if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
-        raise UserError(f"--out {arguments.out} is a file; an analysis of games needs a folder")
+        raise InputError("--only behaviour", "--agents, since it asks them", "none", "records only name their agents")
+    check_place("--out", arguments.out, folder=True)
     check_writable(arguments.out or Path("results"))
     if arguments.out is not None and arguments.out.suffix in (".svg", ".png"):
-        raise UserError(f"--out {arguments.out}: an analysis of games writes a folder, not one picture")
+        raise InputError("--out", "a folder for an analysis of games, not one picture", arguments.out)
 
 
 def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
@@ -325,7 +320,7 @@ def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
             warn=warn,
         )
         if not report.data["sections"]:
-            raise UserError(f"--only {' '.join(arguments.only)}: nothing of that is known of {games.game}")
+            raise InputError("--only", f"parts that are known of {games.game}", " ".join(arguments.only))
         found.append((_folder(arguments, games.game, alone=len(groups) == 1), report))
     return found
 
@@ -340,10 +335,7 @@ def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mappi
         if not arguments.agents:
             return groups, sources, None
         if len(groups) > 1:
-            raise UserError(
-                f"--agents can be asked about one kind of game, and there are {_kinds(groups)}; choose with GAME and "
-                "--param"
-            )
+            raise InputError("--agents", "one kind of game", _kinds(groups), "choose with GAME and --param")
         return groups, sources, _load(arguments.agents, groups[0].game)
     game = make_game(arguments)
     agents = _load(arguments.agents, game)
@@ -372,12 +364,11 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
     if not groups:
         asked = "" if arguments.game is None else f" of {arguments.game}"
         settings = ", ".join(f"{name}={value}" for name, value in parameters(arguments).items())
-        raise UserError(
-            f"{', '.join(sources)}: found no games{asked}{' with ' * bool(settings)}{settings}, but "
-            f"{_kinds(grouped(records)) or 'none at all'}"
-        )
+        wanted = f"games{asked}{' with ' * bool(settings)}{settings}"
+        raise InputError("--records", wanted, _kinds(grouped(records)) or "none at all", where=", ".join(sources))
     if empty := [games for games in groups if not games.records]:
-        raise UserError(f"{', '.join(sources)}: all {empty[0].forfeited} games of {empty[0].game} ended by a forfeit")
+        got = f"{empty[0].forfeited} forfeits of {empty[0].game}"
+        raise InputError("--records", "games that were played to their end", got, where=", ".join(sources))
     return groups, sources
 
 
@@ -407,7 +398,7 @@ def _behaviour(
     own, asked = registry.plugin_of(games.game).game, additions().asked_sections
     if len(agents) < 2 and own not in asked:
         if arguments.only and "behaviour" in arguments.only:
-            raise UserError(f"--only behaviour compares agents; give two or more, got {', '.join(agents)}")
+            raise InputError("--only behaviour", "two or more --agents, which it compares", ", ".join(agents))
         return None
     given = {name: vars(arguments)[name] for name in ("positions", "draws") if vars(arguments)[name] is not None}
 

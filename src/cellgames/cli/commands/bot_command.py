@@ -13,7 +13,7 @@ import traceback
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_next
+from cellgames.cli.console import print_next
 from cellgames.cli.shared_options import (
     GameId,
     add_command,
@@ -24,6 +24,7 @@ from cellgames.cli.shared_options import (
     make_game,
     whole,
 )
+from cellgames.utils.errors import InputError
 from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return load(arguments.agent, game)
 
     if (arguments.protocol == "gtp") != (arguments.game is not None):
-        raise UserError("--protocol gtp needs --game GAME; without it the first message names the game")
+        raise InputError("--protocol", cause="gtp needs --game GAME; without it the first message names the game")
     with redirect_stdout(sys.stderr):  # what an agent prints is no message
         if arguments.protocol == "gtp":
             from cellgames.agents.programs.gtp import GtpServer, serve_gtp
@@ -98,7 +99,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
     kind, colon, words = arguments.agent.partition(":")
     if kind != "exec" or not colon:
-        raise UserError(f"expected a program, such as exec:./mybot, after --agent; got {arguments.agent}")
+        raise InputError("--agent", "a program, such as exec:./mybot", arguments.agent)
     passed = True
     for finding in check_program(words, make_game(arguments), games=arguments.games, seed=arguments.seed):
         passed &= finding.passed
@@ -148,7 +149,8 @@ def _check_game(arguments: argparse.Namespace) -> int:
         raise
     except Exception as error:  # whatever the game's own code raises
         at = traceback.extract_tb(error.__traceback__)[-1]
-        raise UserError(f"{at.filename}, line {at.lineno}, in {at.name}: {type(error).__name__}: {error}") from error
+        where = f"{at.filename}, line {at.lineno}, in {at.name}"
+        raise InputError(where, cause=f"{type(error).__name__}: {error}") from error
     print(f"ok     It keeps what agents, tournaments and records rely on ({time.monotonic() - began:.1f} s).")
     print_next((f"round-robin {arguments.game} --agents random random", ""))
     return 0

@@ -18,9 +18,10 @@ from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.records.record_lines import FORFEIT_LOG, log_forfeits, traces_of
 from cellgames.arena.records.store import feeding
 from cellgames.cli import shared_options as shared
-from cellgames.cli.console import UserError, print_kept, print_next, print_table, recorded, warn
+from cellgames.cli.console import print_kept, print_next, print_table, recorded, warn
 from cellgames.envs import registry
 from cellgames.runs.run_folder import RunFolder, RunKind
+from cellgames.utils.errors import InputError
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
@@ -76,13 +77,13 @@ def _run(arguments: argparse.Namespace) -> int:
     options, out = EvaluationOptions.from_given(vars(arguments)), arguments.out
     if not arguments.agents:
         agent = arguments.game if arguments.game not in (None, *registry.REGISTRY) else "trained"
-        raise UserError(f"expected the agent to measure, and any opponents, after --agents, such as --agents {agent}")
+        raise InputError("--agents", f"the agent to measure, and any opponents, such as --agents {agent}", "none")
     shared.take_game(arguments, arguments.agents[0])
     game = shared.make_game(arguments)
     agent, *against = arguments.agents
     against = against or [spec for spec in default_opponents(game) if spec != agent]
     if agent in against:
-        raise UserError(f"{agent} cannot be measured against itself; name other opponents after it")
+        raise InputError("--agents", cause=f"{agent} cannot be measured against itself; name other opponents after it")
     given = by_name([agent, *against])
     # Agents are loaded before the first game, so that one that cannot play is refused at once.
     agents = {name: load(str(spec), game, name=name) for name, spec in given.items()}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, warn
+from cellgames.cli.console import warn
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -24,6 +24,7 @@ from cellgames.cli.shared_options import (
     parameters,
 )
 from cellgames.plugins import additions, resolve
+from cellgames.utils.errors import InputError, check_place, located
 from cellgames.utils.progress import progress, waiting
 
 if TYPE_CHECKING:
@@ -64,12 +65,11 @@ def _export(arguments: argparse.Namespace) -> int:
     from cellgames.utils.files import write_atomic
 
     if arguments.out is None:
-        raise UserError("name the file or the folder to write with --out")
-    if not arguments.out.parent.is_dir():
-        raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
+        raise InputError("--out", "the file or the folder to write", "none")
+    check_place("--out", arguments.out)
     only = {"--turn": arguments.turn, "--generation": arguments.generation, "--all-states": arguments.all_states}
     if arguments.format != "rle" and (given := [name for name, value in only.items() if value not in (None, False)]):
-        raise UserError(f"{given[0]} is for --format rle")
+        raise InputError(given[0], cause="it is for --format rle")
     with waiting(f"Reading {arguments.path}", shown=not arguments.quiet):
         records, torn = cup.read_games(arguments.path)
     if torn:
@@ -79,7 +79,7 @@ def _export(arguments: argparse.Namespace) -> int:
         _check_arranged(arguments)
     chosen: list[Any] = [records[number - 1] for number in chosen_games(arguments, records)]
     if arguments.format == "rle" and len(chosen) > 1:
-        raise UserError(f"--format rle takes one game, and there are {len(chosen)}; choose by --record")
+        raise InputError("--format rle", "one game", len(chosen), "choose by --record")
     if arguments.format in additions().formats:
         return _write_decisions(arguments, chosen)
     with waiting("Writing the games", shown=not arguments.quiet):
@@ -104,12 +104,10 @@ def _write_decisions(arguments: argparse.Namespace, records: Sequence[Record]) -
 def _check_arranged(arguments: argparse.Namespace) -> None:
     """Refuse what a season of random arrangements cannot give."""
     if arguments.format != "rle":
-        raise UserError(
-            f"{arguments.path} holds a season of random arrangements: only --format rle takes them. "
-            f"--format {arguments.format} takes a season of bots, which `cellgames season GAME --agents` plays"
-        )
+        cause = "it holds a season of random arrangements; `cellgames season GAME --agents` plays one of bots"
+        raise InputError("--format", "rle", arguments.format, cause, arguments.path)
     if arguments.turn is not None:
-        raise UserError("games of random arrangements have no moves; choose a board by --generation, without --turn")
+        raise InputError("--turn", cause="games of random arrangements have no moves; choose a board by --generation")
 
 
 def _arranged_text(arguments: argparse.Namespace, game: CupRecord) -> str:
@@ -163,11 +161,11 @@ def add_import(commands: Any) -> None:
 def _import(arguments: argparse.Namespace) -> int:
     suffix = arguments.file.suffix.lower()
     if suffix not in (".sgf", ".rle"):
-        raise UserError(f"expected a file that ends in .sgf or .rle, got {arguments.file}")
+        raise InputError("FILE", "a file that ends in .sgf or .rle", arguments.file)
     try:
         text = arguments.file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise UserError(f"{arguments.file}: expected a text in UTF-8") from None
+        raise InputError(arguments.file, "a text in UTF-8") from None
     if suffix == ".sgf":
         return _import_games(arguments, text)
     from cellgames.arena.formats.rle_files import rle_to_position
@@ -186,7 +184,7 @@ def _reading(arguments: argparse.Namespace, what: str) -> Iterator[None]:
         with waiting(f"{what} {arguments.file}", shown=not arguments.quiet):
             yield
     except ValueError as error:
-        raise UserError(f"{arguments.file}: {error}") from None
+        raise located(error, arguments.file) from None
 
 
 def _import_games(arguments: argparse.Namespace, text: str) -> int:
@@ -197,19 +195,16 @@ def _import_games(arguments: argparse.Namespace, text: str) -> int:
     game, given = make_game(arguments), parameters(arguments)
     dialect_of(game)
     if arguments.out is None:
-        raise UserError("name the file of records to write with --out")
-    if not arguments.out.parent.is_dir():
-        raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
+        raise InputError("--out", "the file of records to write", "none")
+    check_place("--out", arguments.out)
     with _reading(arguments, "Playing the games of"):
         records = sgf_to_records(text)
     for number, record in enumerate(records, 1):
         if record.game != game.id:
-            raise UserError(f"{arguments.file}: expected games of {game.id}, game {number} is one of {record.game}")
+            raise InputError(f"game {number}", game.id, record.game, where=arguments.file)
         for name, value in record.parameters.items():
             if name in given and value != game.parameters[name]:
-                raise UserError(
-                    f"{arguments.file}: expected boards of {name} {game.parameters[name]}, game {number} has {value}"
-                )
+                raise InputError(f"game {number}", f"{name} {game.parameters[name]}", value, where=arguments.file)
     write_atomic(arguments.out, to_lines(records))
     print(f"Saved {arguments.out}: {len(records)} game{'s' * (len(records) != 1)}")
     return 0

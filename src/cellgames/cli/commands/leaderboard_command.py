@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.arena.records.store import Store, StoreError, default_store, places_of
-from cellgames.cli.console import UserError, print_pairs_and_seats, print_table, program, warn
+from cellgames.cli.console import print_pairs_and_seats, print_table, program, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry
 from cellgames.runs.run_folder import check_writable
+from cellgames.utils.errors import InputError
 
 _TEXT = (
     "Show the ratings of all agents from all games in the store. Round robins, free-for-all games, evaluations\n"
@@ -61,13 +62,15 @@ def run(arguments: argparse.Namespace) -> int:
         registry.spec(arguments.game)
     wanted = parameters(arguments)
     if arguments.game is None and wanted:
-        raise UserError("--param needs GAME, since games have different parameters")
+        raise InputError("--param", cause="it needs GAME, since games have different parameters")
     try:
         store = Store(path, create=bool(arguments.add))
     except StoreError as error:
         if path.exists():
             raise
-        raise UserError(f"{error}; `{program()} round-robin` and the other commands that play make one, too") from None
+        raise InputError(
+            cause=f"{error}; `{program()} round-robin` and the other commands that play make one, too"
+        ) from None
     with store:
         for given in arguments.add:
             places = places_of(given)
@@ -89,18 +92,18 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     from cellgames.utils.report.model import json_text, people_table
 
     if not len(store):
-        raise UserError(f"{store.path}: expected games, found none; add some with --add, or play some")
+        raise InputError(store.path, "games", "none", "add some with --add, or play some")
     settings = store.settings()
     matching = boards_of.matching(settings, arguments.game, wanted)
     if not matching:
         there = ", ".join(dict.fromkeys(boards_of.title(s.game, s.parameters) for s in settings))
-        raise UserError(f"{store.path} has no such games; it has {there}")
+        raise InputError(store.path, cause=f"it has no such games; it has {there}")
     with waiting("Computing ratings"):
         boards = boards_of.leaderboards(
             store, arguments.game, wanted, agents=arguments.agents, anchor=arguments.anchor, version=arguments.version
         )
     if not boards:
-        raise UserError("no games between different agents are left; take some of --agents and --version away")
+        raise InputError("--agents and --version", "games between different agents", "none", "take some away")
     if arguments.json:
         print(json_text(boards_of.to_data(boards, store.sources())), end="")
     else:

@@ -10,10 +10,10 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_heading, print_next, program, terminal_width, wrapped_lines
+from cellgames.cli.console import print_heading, print_next, program, terminal_width, wrapped_lines
 from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, add_spending, make_game
 from cellgames.envs import registry
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def _run(arguments: argparse.Namespace) -> int:
     others = [seat for seat in range(len(players)) if seat != seat_of_person]
     specs = arguments.agents or ["random"]
     if len(specs) not in (1, len(others)):
-        hint = "; --watch lets agents play all seats" if len(specs) == len(players) else ""
-        raise UserError(f"expected one of --agents, or one for each of {len(others)} seats, got {len(specs)}{hint}")
+        hint = "--watch lets agents play all seats" if len(specs) == len(players) else ""
+        raise InputError("--agents", f"one, or one for each of {len(others)} seats", len(specs), hint)
     given = dict(zip(others, specs * len(others) if len(specs) == 1 else specs, strict=True))
     names = {seat: split_name(text)[0] for seat, text in given.items()}
     if arguments.out is not None:
@@ -88,12 +88,12 @@ def _run(arguments: argparse.Namespace) -> int:
 def _own_seat(arguments: argparse.Namespace, players: Sequence[str]) -> int | None:
     """Return the person's seat, None for a spectator."""
     if arguments.watch and arguments.seat is not None:
-        raise UserError("--as gives you a seat and --watch gives all seats to agents; choose one")
+        raise InputError("--as", cause="it gives you a seat and --watch gives all seats to agents; choose one")
     if arguments.seat is None:
         return None if arguments.watch else 0
     known = [player.replace("_", " ") for player in players]
     if (wanted := arguments.seat.replace("_", " ").lower()) not in (lower := [*map(str.lower, known)]):
-        raise UserError(f"--as must be one of {', '.join(known)}, got {shown(arguments.seat)}")
+        raise InputError("--as", f"one of {', '.join(known)}", shown(arguments.seat))
     return lower.index(wanted)
 
 
@@ -103,7 +103,7 @@ def _check_record_file(path: Path) -> None:
 
     new = not path.exists()
     if not new and (torn := read_records(path).torn):
-        raise UserError(f"{torn}; remove that line first")
+        raise InputError(cause=f"{torn}; remove that line first")
     append(path, [])
     if new:
         path.unlink()  # there is nothing in it until the game is over

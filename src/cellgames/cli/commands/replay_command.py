@@ -14,8 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from cellgames.cli.console import UserError, print_columns, print_next, read_line, warn
+from cellgames.cli.console import print_columns, print_next, read_line, warn
 from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record, chosen_games
+from cellgames.utils.errors import InputError, check_place
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     if torn:
         warn(torn)
     if not records:
-        raise UserError(f"{path} holds no records")
+        raise InputError(path, "records", "none")
     return _replay(arguments, records, _kind(isinstance(records[0], CupRecord)))
 
 
@@ -86,9 +87,8 @@ def _check_out(out: Path) -> None:
     """Refuse a file that could not be written before games are played."""
     suffix = out.suffix.lower()
     if suffix not in _PICTURES:
-        raise UserError(f"expected a file for --out that ends in {', '.join(_PICTURES)}, got {out}")
-    if not out.parent.is_dir():
-        raise UserError(f"--out {out}: there is no folder {out.parent}")
+        raise InputError("--out", f"a file that ends in {', '.join(_PICTURES)}", out)
+    check_place("--out", out)
     if suffix in (".gif", ".mp4"):
         from cellgames.utils.animations import check_animation
 
@@ -132,10 +132,8 @@ def _replay(arguments: argparse.Namespace, records: Sequence[Any], kind: _Kind[A
         return 0
     one = [f"--{name}" for name in ("show", "step", "out") if getattr(arguments, name) not in (None, False)]
     if one and len(numbers) > 1:
-        raise UserError(
-            f"{one[0]} needs one game, and there are {len(numbers)}; choose it with --record 1 to {len(records)} "
-            "(--list shows them)"
-        )
+        cause = f"choose it with --record 1 to {len(records)} (--list shows them)"
+        raise InputError(one[0], "one game", len(numbers), cause)
     failed = _failed(kind, records, numbers)
     if failed:
         number, reason = failed[0]

@@ -16,9 +16,9 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import Team, TeamOptions, assign_agents, assign_divisions, generate_names, read_teams
 from cellgames.cli import shared_options as shared
-from cellgames.cli.console import UserError, counted, print_error, print_kept, print_next, stopped_games, warn
+from cellgames.cli.console import counted, print_error, print_kept, print_next, stopped_games, warn
 from cellgames.envs import registry
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,19 +92,21 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[T
         from cellgames.arena.season.games import BotUmpire
 
         if asked.patterns:
-            raise UserError("--patterns is for teams without agents; bots take a parameter, see `cellgames list`")
+            raise InputError("--patterns", cause="it is for teams without agents; bots take a parameter")
         return BotUmpire(shared.make_game(arguments), teams, time_control=asked.time_control, **given)
     from cellgames.arena.season.cup import CUP, PARAMETERS, CupUmpire
 
     if arguments.game != CUP:
-        raise UserError(f"{arguments.game}: expected --agents, or a file of teams with agents; only {CUP} needs none")
+        raise InputError(
+            "--agents", f"some, or a file of teams with agents; only {CUP} needs none", where=arguments.game
+        )
     if asked.time_control is not None:
-        raise UserError("--clock and --move-time are for bots; teams without agents get random arrangements")
+        raise InputError("--clock and --move-time", cause="they are for bots; teams without agents do not think")
     if asked.opening_plies is not None:
-        raise UserError("--opening-plies is for bots; teams without agents get random arrangements")
+        raise InputError("--opening-plies", cause="it is for bots; teams without agents get random arrangements")
     rules = shared.parameters(arguments)
     if unknown := [name for name in rules if name not in PARAMETERS]:
-        raise UserError(f"unknown parameter {shown(unknown[0])}; teams without agents take {', '.join(PARAMETERS)}")
+        raise InputError("--param", f"one of {', '.join(PARAMETERS)}, for teams without agents", shown(unknown[0]))
     return CupUmpire(asked.patterns or None, **rules, **given)
 
 

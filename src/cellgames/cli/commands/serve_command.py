@@ -14,8 +14,9 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-from cellgames.cli.console import UserError, warn
+from cellgames.cli.console import warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, loadable_agents
+from cellgames.utils.errors import InputError, check_place
 
 _HOST, _PORT = "127.0.0.1", 8000
 _TEXT = (
@@ -64,20 +65,19 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         import uvicorn
     except ImportError as error:
-        raise UserError(f'the page needs uvicorn: pip install "cellgames[web]" ({error})') from error
+        raise InputError(cause=f'the page needs uvicorn: pip install "cellgames[web]" ({error})') from error
     from cellgames.arena.records.store import Store, default_store
     from cellgames.web.routes.middleware import LOCAL, uvicorn_config
     from cellgames.web.routes.server import create_app
 
     if not 0 <= arguments.port <= 65535:
-        raise UserError(f"--port must be from 0 to 65535, got {arguments.port}")
+        raise InputError("--port", "0 to 65535", arguments.port)
     if not arguments.results.is_dir():
         if arguments.results != Path("results"):
-            raise UserError(f"--results {arguments.results} is no folder")
+            raise InputError("--results", "a folder", arguments.results)
         warn(f"there is no folder {arguments.results} yet, so there are no records to watch; runs make it")
     agents = loadable_agents(arguments)
-    if arguments.store is not None and not arguments.store.parent.is_dir():
-        raise UserError(f"--store {arguments.store}: there is no folder {arguments.store.parent}")
+    check_place("--store", arguments.store)
     store = arguments.store or default_store()
     if store.exists():
         Store(store, create=False).close()  # complain about a file that is none, before anything is shown
@@ -119,17 +119,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket at that address; a `UserError` says that it is taken, or not this computer's."""
+    """Return a socket at that address; an `InputError` says that it is taken, or not this computer's."""
     try:
         family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
-        raise UserError(f"--host {host}: {error.strerror or error}") from error
+        raise InputError("--host", got=host, cause=error.strerror or str(error)) from error
     try:
         return socket.create_server((str(place[0]), port), family=family, backlog=128)
     except OSError as error:
-        raise UserError(
-            f"cannot answer at {host} port {port}: {error.strerror or error}; "
-            f"is another server running there? --port {port + 1 if port else 8000} takes another one"
+        another = f"is another server running there? --port {port + 1 if port else 8000} takes another one"
+        raise InputError(
+            "--port", "one at which the page can answer", f"{host} port {port}: {error.strerror or error}", another
         ) from error
 
 

@@ -15,12 +15,12 @@ from signal import SIGINT
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli import shared_options as shared
-from cellgames.cli.console import UserError, print_kept, print_next, recorded, stopped, warn
+from cellgames.cli.console import print_kept, print_next, recorded, stopped, warn
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import GamePlugin
 from cellgames.runs.run_folder import TIMING, RunOptions
 from cellgames.training.arguments import ALGORITHMS, FREE, GROWS, Arguments, all_options, presets
-from cellgames.utils.errors import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import Option
 from cellgames.utils.progress import StatusLine
 
@@ -132,12 +132,12 @@ def arguments_given(arguments: argparse.Namespace) -> Arguments:
     arguments.algo = arguments.algo or plugin_of(game).algorithm
     if arguments.algo not in ALGORITHMS:
         expected = ", ".join(ALGORITHMS)
-        raise UserError(f"the plugin of {game.id} names algorithm {shown(arguments.algo)}; expected one of {expected}")
+        raise InputError("--algo", f"one of {expected}", shown(arguments.algo), where=f"plugin of {game.id}")
     kind = ALGORITHMS[arguments.algo].arguments
     given = {name: value for name, value in vars(arguments).items() if value is not None and name in all_options()}
     known = [option.name for option in kind.options()]
     if foreign := [name for name in given if name not in known]:
-        raise UserError(f"--{foreign[0].replace('_', '-')} is not an option of {arguments.algo}")
+        raise InputError(f"--{foreign[0].replace('_', '-')}", cause=f"it is not an option of {arguments.algo}")
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return kind.fitted(game, **given)
 
