@@ -240,6 +240,14 @@ def test_public_functions_have_few_parameters() -> None:
     assert not found
 
 
+def test_errors_say_in_fields_what_is_wrong() -> None:
+    """They are kinds of `InputError`; only an unknown option of a class is a `TypeError`, as Python has it."""
+    raised = [(module, ast.unparse(node)) for module, node in definitions((ast.Raise,))]
+    assert [module for module, text in raised if text.startswith(("raise ValueError(", "raise TypeError("))] == [
+        "utils.options"
+    ]
+
+
 def test_docstrings_name_the_things_they_speak_of() -> None:
     """A clause in place of a noun, such as "Return what the learner gets.", is no description."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
