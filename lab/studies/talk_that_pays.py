@@ -214,18 +214,31 @@ Three more questions, after pilot runs of one or two populations at 0.5. *Corner
 tiles, and players in one corner lose theirs. Do words tell where, and keep allies apart? By the plan, at 0.5 and 1.
 *By promise*: words are public, and a second one names an ally; only two who name each other share. From which share on
 do players promise and keep together, and what is it worth? Expected: never more than by chance, since what one of them
-gains by sharing the other loses, and to come closer pays both without it. For what an ally is worth to players who know
-allies, it is drawn *by lot* in training. *Binding*: a public word names a sequence to
-which the flip must come as near as it can; *free* words need not be kept. Expected: binding costs, since a player that
-has promised cannot follow another. More allies than by chance and a lead by alliances, or allies who come closer by
-binding words, would change one's mind."""
+gains by sharing the other loses, and to come closer pays both without it. For the worth of an ally to players who know
+allies, lots make them in training (*by lot*). *Binding*: a public word names a sequence to which the flip must come as
+near as it can; *free* words need not be kept. Expected: binding costs, since a player that has promised cannot follow
+another. More allies than by chance and a lead by alliances, or allies who come closer by binding words, would change
+one's mind."""
 _CORNERS = """\
+**The next space.** Words tell it to allies at 0 and at 0.5, and keep them out of one corner. At 1 the players of all
+populations choose one corner and have nothing to say: own points count against the ally there, so a tile costs more
+than it gives. The plan was wrong at both ends, and a pair gains less than 5 points.
+
 *Collisions*: allies in one corner, also with the words of other matches between them. *Lead*: points of the pair above
 the others' means, with its words rather than those."""
 _ALLIES = """\
+**Allies by promise.** At no share do players find allies more often than by chance. At 0, where a promise costs
+nothing, names are as if by lot. At 0.5 and 1 players name others less than half as often, and at 0.5 avoid those who
+name them. To players who know allies, by lot, one adds 0.4 points to a pair's lead at 0.5, which the others miss. At
+1 it costs points: to flee two foes pays more than to meet the ally. Words alone bring all players closer, to 0.8 or
+0.9 digits of 1.71 dealt.
+
 *Allied*: share of players with an ally, beside that of names at random. *Distance*: digits to the ally and to others,
 after flips. *Lead* and *closer*: what seats 0 and 1 win if they are made allies, rather than kept from it."""
 _BINDING = """\
+**Promises that bind.** They cost, as expected. Nobody is silent, so all are bound before they hear, and few can follow.
+Free promises are kept about as often as random flips keep them: a word means what hearers have learned, not a promise.
+
 *Kept*: share of promises, beside that of random flips. *Closer*: digits that allies come closer by their words."""
 _QUESTION = """\
 ## The question
@@ -306,7 +319,7 @@ def _answer(runs: Sequence[dict[str, Any]]) -> str:
     """Return the paragraphs on what came out, by the numbers."""
 
     def kept(measure: str, least: float) -> str:
-        found = ((c.name, values_of(runs, c.name, f"ally: {measure}")) for c in CONDITIONS)
+        found = ((c.name, values_of(runs, c.name, f"ally: {measure}")) for c in CONDITIONS[:7])
         return "; ".join(f"{name}: {sum(v >= least for v in values)} of {len(values)}" for name, values in found)
 
     pulls = (", ".join(_shown(values_of(runs, c.name, f"{to}: pull")) for c in _SHARES) for to in ("ally", "foes"))
