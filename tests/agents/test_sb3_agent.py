@@ -257,6 +257,6 @@ def test_another_game_and_other_files_are_refused(folder: Path, capsys: pytest.C
     assert main(["evaluate", "--agents", "ppo.zip"]) == 2
     assert main(["evaluate", "torus-v0", "--agents", "nowhere.zip"]) == 2
     said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("cellgames: GAME is needed, unless AGENT is ")
+    assert said[0].startswith("cellgames: GAME: expected a game, unless AGENT is ")
     assert said[0].endswith("; ppo.zip does not say what it plays")
     assert said[1] == "cellgames: nowhere.zip: expected a model that Stable-Baselines3 saved, got none"

@@ -128,8 +128,8 @@ def test_the_command_probes_all_snapshots_of_a_run(
     }
     for words, expected in (
         (["nothing"], "expected a folder of `cellgames train`"),
-        (["run", "--games", "0"], "--games must be at least 1"),
-        (["run", "--games", "4", "--records", "games.jsonl"], "--games says how many to play"),
+        (["run", "--games", "0"], "--games: expected at least 1"),
+        (["run", "--games", "4", "--records", "games.jsonl"], "--games: it says how many to play"),
         (["run", "--games", "4", "--quiet"], "expected positions of at least 60 games"),
     ):
         assert main(["probe", *words]) == 2
