@@ -55,7 +55,7 @@ class GridAdaptationTalk(GridAdaptation):
         mute: True to replace all words by silence on their way.
         reward_sharing: the ally's share of a reward, 0 to 1; None without allies. Seats 0 and 1 are allies, and so on,
             unless promises make them.
-        promises: what a public word promises in the last talk step before a round. With "ally" word k names seat k - 1;
+        promises: meaning of a public word in the last talk step before a round. With "ally" word k names seat k - 1;
             two who name each other are allies until the next such step, the others have none. With "sequence" word k
             names sequence k - 1: if a digit may be flipped in the round, the player must come as near to it as it can.
             Other words promise nothing, and a promise counts as it was said.

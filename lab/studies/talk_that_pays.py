@@ -114,7 +114,7 @@ def _promises(matches: Matches, played: Played) -> dict[str, float | None]:
         return Matches(matches.network, matches.count, _TEST, mixed, names).play()
 
     def pair(other: Played, one: Played) -> dict[str, Tensor]:
-        """Return what seats 0 and 1 win by one way of playing rather than another: lead, and digits closer."""
+        """Return the gains of seats 0 and 1 by one way of playing over another: lead, and digits closer."""
         apart = [popcount(each.after[:, 0] ^ each.after[:, 1]) for each in (one, other)]
         return {"lead": (one.lead - other.lead)[:, :2].sum(1), "closer": apart[1] - apart[0]}
 
