@@ -94,9 +94,5 @@ class ChatServer:
         prompt, answer = counted
         return Reply(self._hidden(text[:_MOST_TEXT]), prompt, answer, round(perf_counter() - began, 3), estimated)
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
     def _hidden(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text

@@ -125,11 +125,6 @@ class LanguageModelAgent(BaseAgent):
             raise PartialAnswerError(actions, failures)
         return actions
 
-    def close(self) -> None:
-        """Close the connections; the next question opens them again."""
-        self._server.close()
-        self._server = ChatServer(self.options.timeout)
-
     def _ask(self, view: View, rules: str, seed: int, answers: KeptAnswers) -> list[int]:
         """Return the move in one game."""
         limits = [] if self.clock is None else [self.clock[name] for name in ("left", "move") if name in self.clock]

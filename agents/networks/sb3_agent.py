@@ -213,17 +213,17 @@ class _Archive:
             return value
         try:
             return _Names(io.BytesIO(base64.b64decode(value[":serialized:"]))).load()
+        except ImportError:
+            raise
         except _ForeignError as error:
-            raise self._refusal(key, str(error)) from None
+            expected = "classes of Stable-Baselines3 and torch that load by name"
+            cause = (
+                "to load others can run any code; if you trust the file, load it in a module of your own, such as "
+                f"my_bots.py with `bot = SB3Agent(PPO.load({str(self.path)!r}))`, and name my_bots:bot"
+            )
+            raise InputError(key, expected, str(error), cause, self.path) from None
         except Exception as error:  # whatever a damaged pickle raises
             raise InputError(key, "a pickle", f"{type(error).__name__}: {error}", where=self.path) from None
-
-    def _refusal(self, key: str, what: str) -> InputError:
-        cause = (
-            "to load others can run any code; if you trust the file, load it in a module of your own, such as "
-            f"my_bots.py with `bot = SB3Agent(PPO.load({str(self.path)!r}))`, and name my_bots:bot"
-        )
-        return InputError(key, "classes of Stable-Baselines3 and torch that load by name", what, cause, self.path)
 
 
 class _ForeignError(Exception):
