@@ -54,10 +54,10 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
         yield executor
         executor.shutdown()
     except BrokenExecutor as error:
-        cause = (
+        why = (
             "was it killed, is there enough memory, does an agent end its process? The same command goes on from there"
         )
-        raise WorkerError("workers", "work to its end", "the end of one in the middle", cause) from error
+        raise WorkerError(cause=f"a worker ended in the middle of its work: {why}") from error
     finally:
         writer.close()
         executor.shutdown(cancel_futures=True)
