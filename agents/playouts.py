@@ -55,11 +55,7 @@ class RandomAgent(BaseAgent):
 
 
 def best_arm(
-    count: Tensor,
-    width: int,
-    trials: int,
-    attempt: Callable[[Tensor, Tensor], Tensor],
-    generator: torch.Generator,
+    count: Tensor, width: int, trials: int, attempt: Callable[[Tensor, Tensor], Tensor], generator: torch.Generator
 ) -> Tensor:
     """Return the arm of each bandit that did best, int64 [L], of its first `count`, int64 [L], at least 1, of `width`.
 

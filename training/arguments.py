@@ -75,8 +75,7 @@ class Arguments(Options):
     eval_every: int = option(20, "iterations between two evaluations", low=1)
     eval_games: int = option(100, "games against each opponent in an evaluation, even", low=2)
     eval_opponents: Strings = option(  # noqa: RUF009  # makes a field
-        (),
-        "opponents in evaluations, NAME=SPEC gives a name (default random, and greedy or else rollout:16)",
+        (), "opponents in evaluations, NAME=SPEC gives a name (default random, and greedy or else rollout:16)"
     )
 
     checkpoint_every: int = option(40, "iterations between two checkpoints; games start over at each", low=1)

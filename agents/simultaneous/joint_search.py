@@ -214,14 +214,7 @@ class RegretMatching:
         width: candidates of a player at a node. If it has more actions, they are drawn by the evaluator's logits.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        simulations: int,
-        *,
-        evaluator: Evaluator | None = None,
-        width: int = WIDTH,
-    ) -> None:
+    def __init__(self, game: Game, simulations: int, *, evaluator: Evaluator | None = None, width: int = WIDTH) -> None:
         check_at_least(1, simulations=simulations, width=width)
         if not game.info.simultaneous or len(game.info.action_nvec) > 1:
             raise InputError("game", "a game in which all players act at once, with actions of one component", game.id)

@@ -278,11 +278,7 @@ class Store:
     # ------------------------------------------------------------ writing
 
     def add(
-        self,
-        records: Iterable[Record],
-        *,
-        source: tuple[str, PathLike],
-        identities: Mapping[str, str] | None = None,
+        self, records: Iterable[Record], *, source: tuple[str, PathLike], identities: Mapping[str, str] | None = None
     ) -> int:
         """Add games; those that are there already count once.
 
@@ -478,12 +474,7 @@ class Store:
             return rows, lights
 
     def entries(
-        self,
-        game: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        offset: int = 0,
-        limit: int = 100,
+        self, game: str | None = None, parameters: Mapping[str, Any] | None = None, *, offset: int = 0, limit: int = 100
     ) -> list[Entry]:
         """Return a page of the list of games, the newest first; `game` and `parameters` as in `games`.
 

@@ -69,10 +69,7 @@ def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
     found: dict[str, Any] = {"nash": None}
     if average is not None:
         columns = _nash_columns(average, payoffs.level)
-        found = {
-            "nash": [row_data(columns, k) for k in range(len(average.agents))],
-            "left_out": list(average.left_out),
-        }
+        found = {"nash": [row_data(columns, k) for k in range(len(average.agents))], "left_out": list(average.left_out)}
     return {**found, "cycles": cycles_data(payoffs.rings)}
 
 

@@ -118,10 +118,7 @@ def schedule_data(schedule: SeasonSchedule, teams: Sequence[Team]) -> dict[str, 
     """Return the games by day, teams in the order of their seats, and how even the schedule is."""
     leagues = by_league(teams).items()
     fairness = {league: league_counts(schedule, divisions.values()) for league, divisions in leagues}
-    return {
-        "days": [list(map(list, day)) for day in schedule.days],
-        "fairness": fairness,
-    }
+    return {"days": [list(map(list, day)) for day in schedule.days], "fairness": fairness}
 
 
 def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> dict[str, Any]:

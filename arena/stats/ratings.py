@@ -326,10 +326,7 @@ def tally_results(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[i
 
 
 def _resampled(
-    group: list[dict[int, list[int]]],
-    resamples: int,
-    rng: np.random.Generator,
-    alike: Mapping[int, int] | None,
+    group: list[dict[int, list[int]]], resamples: int, rng: np.random.Generator, alike: Mapping[int, int] | None
 ) -> FloatArray:
     """Resample clusters of pairs, one number together: outcomes [pairs, R + 1, 4], first those that were played."""
     numbers = {number for clusters in group for number in clusters}

@@ -16,15 +16,11 @@ from toy_games import random_actions
 from training_runs import network_for
 
 import cellgames
-from cellgames.agents import SB3Agent, acting, draw_seeds, load, play, save_network
-from cellgames.agents.cloth_of_gold import TurnChoices, TurnChooser
+from cellgames.agents import acting, draw_seeds, load, play, save_network
 from cellgames.agents.cloth_of_gold.greedy import forecast, proposals, worth
 from cellgames.agents.cloth_of_gold.network import CANDIDATES
-from cellgames.agents.cloth_of_gold.turn_choices import OFFERED
 from cellgames.agents.cloth_of_gold.turn_search import CHOICES, TurnGame
 from cellgames.agents.cloth_of_gold.turns import SHAPES, ClothRandom, TurnAgent, random_turns, shape_forms
-from cellgames.arena import MatchOptions, match
-from cellgames.envs import check_game
 from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
 from cellgames.envs.core import seeds
 
@@ -286,51 +282,3 @@ def test_searches_play_whole_games_and_need_a_network_of_turns(tmp_path: Path) -
         load(f"gumbel:4:{tmp_path}", SMALL)
     with refused("agent 'mcts:6'", "torus-v0"):
         agents[0].playing(SMALL).start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))  # type: ignore[union-attr]  # ByGame
-
-
-CHOOSING: Any = TurnChoices(**GAME.parameters)
-
-
-def test_choices_among_turns_are_a_game_whose_turns_are_those_of_the_ordinary_one() -> None:
-    check_game(TurnChoices(**SMALL.parameters))
-    state = CHOOSING.init(seeds(3, 6))
-    plain = GAME.init(seeds(3, 6))
-    for step in range(4):
-        seen, rows = CHOOSING.observe(state, state.current_player), torch.arange(6)
-        lead, verdict = seen[:, :OFFERED], seen[:, OFFERED : 2 * OFFERED]
-        after = GAME.play_turn(plain, state.plans[:, step])
-        if step == 3:  # the first round runs
-            mover = state.current_player[:, None]
-            assert torch.equal((32 * lead[:, step]).round(), after.scores.gather(1, mover)[:, 0].round())
-            won = GAME.outcome(after).gather(1, mover)[:, 0] * after.done
-            assert torch.equal(verdict[:, step] > 0, won > 0)
-        assert not CHOOSING.observe(state, 1 - state.current_player)[:, : 2 * OFFERED].any()
-        state, plain = CHOOSING.step(state, torch.full_like(rows, step)), after
-        assert torch.equal(state.units, plain.units)
-    line = CHOOSING.state_to_string(state[0])
-    assert CHOOSING.string_to_state(line).plans.equal(state[0].plans)
-    chooser: Any = load("random", CHOOSING)
-    with refused("game"):
-        TurnChooser(chooser).check_game(cellgames.make("cloth-of-gold-wild-small-v0"))
-    with refused("position"):
-        CHOOSING.string_to_state(line.partition(" ")[2])
-
-
-@pytest.mark.slow
-def test_maskable_ppo_learns_by_whole_turns_and_its_file_plays_the_ordinary_game(tmp_path: Path) -> None:
-    from sb3_contrib import MaskablePPO
-
-    from cellgames.envs.adapters import SeatVecEnv
-
-    game = cellgames.make("cloth-of-gold-small-v0")
-    model = MaskablePPO(
-        "MlpPolicy", SeatVecEnv(TurnChoices(**game.parameters), 8, "random", seed=1), n_steps=256, seed=1
-    )
-    before, options = TurnChooser(SB3Agent(model), "before"), MatchOptions(games=60, seed=5)
-    untrained = match(game, before, "random", options).score
-    model.learn(8192)
-    model.save(tmp_path / "model.zip")
-    found = match(game, f"mine={tmp_path / 'model.zip'}", "random", options)
-    again = match(game, TurnChooser(SB3Agent(model), "mine"), "random", options)
-    assert [record.moves for record in found.records] == [record.moves for record in again.records]
-    assert untrained < 0.75 < 0.85 <= found.score

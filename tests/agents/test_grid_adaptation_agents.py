@@ -5,27 +5,23 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from every_game import generator, play
 from grid_adaptation_table import make as made
-from refusals import refused
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import SB3Agent, Size, load, select
+from cellgames.agents import Size, load, select
 from cellgames.agents import play as play_agents
-from cellgames.agents.grid_adaptation import GridRollout, GridSearch, PlanChoices, PlanChooser
+from cellgames.agents.grid_adaptation import GridRollout, GridSearch
 from cellgames.agents.grid_adaptation.beliefs import History, determinize, likely_sequences
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
 from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer, Planner
 from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, KeenOthers, base_of, tiles_on, tried
 from cellgames.agents.grid_adaptation_talk.network import TalkNetwork
-from cellgames.arena import MatchOptions, evaluate, play_evaluation
-from cellgames.envs import check_game
 from cellgames.envs.core import chance, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, VOTE, GridState
@@ -301,61 +297,3 @@ def test_networks_hear_what_they_are_told_and_nothing_else(talk: str) -> None:
     muted = deaf.init(seeds(1, 2)).replace(sequence=state.sequence, seed=state.seed)
     logits, _, _ = network(deaf.observe(deaf.step(muted, actions), 2))
     assert torch.allclose(logits[0], logits[1])
-
-
-LEARNT: Any = cellgames.make("grid-adaptation-small-v0")
-CHOOSING: Any = PlanChoices(**LEARNT.parameters)
-
-
-def test_choices_among_plans_are_a_game_whose_rounds_are_those_of_the_ordinary_one() -> None:
-    check_game(PlanChoices(size=5, players=3, rounds=3, flip_rounds=(2,)))
-    state, seats = CHOOSING.init(seeds(3, 6)), torch.arange(LEARNT.players)
-    fields = [field.name for field in dataclasses.fields(GridState)]
-    for step in range(7):
-        actions = CHOOSING.random_actions(state, torch.Generator().manual_seed(step))
-        plans = state.plans[torch.arange(6)[:, None], seats, actions[..., 0]]
-        plans[..., FLIP], plans[..., VOTE] = actions[..., 1], LEARNT.players
-        plain = GridState(**{name: getattr(state, name) for name in fields})
-        if step == LEARNT.rounds:  # lots vote
-            state = CHOOSING.step(state, actions)
-            assert state.done.all()
-            break
-        expected, state = LEARNT.step(plain, plans), CHOOSING.step(state, actions)
-        assert all(torch.equal(getattr(state, name), getattr(expected, name)) for name in fields)
-    line = CHOOSING.state_to_string(state[0])
-    assert CHOOSING.string_to_state(line).plans.equal(state[0].plans)
-    with refused("position"):
-        CHOOSING.string_to_state(line.partition(" ")[2])
-
-
-def score(agent: Any, other: str) -> float:
-    players = {"mine": agent, other: load(other, LEARNT)}
-    return float(evaluate(LEARNT, play_evaluation(LEARNT, players, MatchOptions(games=80, seed=1)), "mine")["score"])
-
-
-def test_who_takes_the_best_plan_and_flip_plays_as_greedy_does() -> None:
-    class Best:
-        name = "best"
-
-        def start(self, *about: object) -> None: ...
-
-        def act(self, seen: torch.Tensor, mask: torch.Tensor, *more: object) -> torch.Tensor:
-            flips = seen[:, 32:36].where(mask[:, 16:], -torch.inf)
-            return torch.stack((seen[:, :16].argmax(1), flips.argmax(1)), 1)
-
-    best: Any = PlanChooser(Best())
-    assert score(best, "random") > 0.88
-    assert 0.4 < score(best, "greedy") < 0.58
-
-
-@pytest.mark.slow
-def test_maskable_ppo_learns_by_plans_and_its_file_plays_the_ordinary_game(tmp_path: Path) -> None:
-    from sb3_contrib import MaskablePPO
-
-    from cellgames.envs.adapters import SeatVecEnv
-
-    model = MaskablePPO("MlpPolicy", SeatVecEnv(CHOOSING, 8, "random", seed=1), n_steps=256, seed=1)
-    untrained = score(PlanChooser(SB3Agent(model), "before"), "random")
-    model.learn(8192)
-    model.save(tmp_path / "model.zip")
-    assert untrained < 0.68 < 0.76 <= score(load(str(tmp_path / "model.zip"), LEARNT), "random")

@@ -208,12 +208,7 @@ def test_modules_state_their_names_once() -> None:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     }
     public = {"envs.adapters.openspiel", "envs.core.drawing", "arena.analyse.search_analysis", "runs.workers"}
-    passing = {
-        "envs.registry",
-        "envs.stones.joining",
-        "envs.connection.rules",
-        "envs.torus.filling",
-    }
+    passing = {"envs.registry", "envs.stones.joining", "envs.connection.rules", "envs.torus.filling"}
     passing |= {"lab.life.score_flows", "training.maskable.sb3_import"}
     assert {module for module in lists if files()[module].name != "__init__.py"} == public | passing
 

@@ -38,7 +38,7 @@ QUICK: dict[str, dict[str, Any]] = {
         "win_rule": "extinction",
     },
     "cloth-of-gold-wild-v0": {
-        **{"height": 10, "width": 9, "generations": 4, "max_units": 2, "max_rounds": 2, "wildlife": (1, 1, 1)},
+        **{"height": 10, "width": 9, "generations": 4, "max_units": 2, "max_rounds": 2, "wildlife": (1, 1, 1)}
     },
     "cloth-of-gold-wild-small-v0": {
         **{"height": 9, "width": 12, "generations": 4, "max_units": 1, "max_rounds": 3, "neutral_density": 0.1},

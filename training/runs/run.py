@@ -46,17 +46,7 @@ from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, der
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import write_atomic
 
-from .checkpoints import (
-    AGENT,
-    CHECKPOINT,
-    FAILURE,
-    Checkpoint,
-    Interruption,
-    check,
-    prepare,
-    restore,
-    run_of,
-)
+from .checkpoints import AGENT, CHECKPOINT, FAILURE, Checkpoint, Interruption, check, prepare, restore, run_of
 from .interrupts import Interrupts, Stopped
 from .logs import RUN_METRICS, TIMING_METRICS, Logs, eval_metrics
 

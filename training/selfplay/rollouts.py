@@ -73,14 +73,7 @@ class SelfPlay:
     drawn for each game. Others may change the network between rollouts.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        network: Network,
-        opponents: Opponents,
-        num_envs: int,
-        device: torch.device,
-    ) -> None:
+    def __init__(self, game: Game, network: Network, opponents: Opponents, num_envs: int, device: torch.device) -> None:
         self.game, self.network, self.opponents, self.num_envs, self.device = game, network, opponents, num_envs, device
 
     def restart(self, seed: int) -> None:

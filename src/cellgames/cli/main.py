@@ -27,15 +27,7 @@ from cellgames.plugins import additions
 from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.version import __version__
 
-from .console import (
-    MOST_MESSAGE,
-    forget_warnings,
-    print_columns,
-    print_error,
-    print_heading,
-    printable_output,
-    program,
-)
+from .console import MOST_MESSAGE, forget_warnings, print_columns, print_error, print_heading, printable_output, program
 
 _PLACE, _CALLS = "cellgames.cli.commands.", "cellgames.agents.language_models.calls"
 _NO_COMMAND = ("-h", "--help", "--version")

@@ -228,11 +228,7 @@ def test_swaps_of_other_programs_are_one_game(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("end", "seat", "reason"),
-    [
-        (";W[resign])", 1, "resigned"),
-        (";W[Forfeit])", 1, "forfeited"),
-        (";W[e5];B[RESIGN])", 0, "resigned"),
-    ],
+    [(";W[resign])", 1, "resigned"), (";W[Forfeit])", 1, "forfeited"), (";W[e5];B[RESIGN])", 0, "resigned")],
 )
 def test_players_of_hex_resign_in_place_of_a_move(end: str, seat: int, reason: str) -> None:
     (record,) = sgf_to_records(f"(;FF[4]GM[11];B[c2]{end}")

@@ -93,11 +93,7 @@ def test_csv_files_hold_the_numbers(folder: Path) -> None:
     assert len(pairs) == 6
     for (a, b), row in pairs.items():
         mirror = pairs[b, a]
-        assert (row["wins"], row["draws"], row["losses"]) == (
-            mirror["losses"],
-            mirror["draws"],
-            mirror["wins"],
-        )
+        assert (row["wins"], row["draws"], row["losses"]) == (mirror["losses"], mirror["draws"], mirror["wins"])
         assert float(row["score"]) + float(mirror["score"]) == 1
         assert row["distinct"] == mirror["distinct"] == "4"
     cross = {row["agent"]: row for row in rows(folder / "cross_table.csv")}

@@ -149,10 +149,7 @@ def test_tables_of_drawn_up_games() -> None:
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
-    assert set(content(complete)) == {"run.json", "games.jsonl", *REPORT_FILES} - {
-        "pairs.csv",
-        "order.csv",
-    }
+    assert set(content(complete)) == {"run.json", "games.jsonl", *REPORT_FILES} - {"pairs.csv", "order.csv"}
     records, torn = read_records(complete / "games.jsonl")
     assert torn == ""
     assert len(records) == 11

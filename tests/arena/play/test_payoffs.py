@@ -145,10 +145,7 @@ def by_slsqp(matrix: Matrix) -> Matrix:
         np.full(count, 1 / count),
         jac=lambda p: np.log(np.maximum(p, 1e-300)) + 1,
         bounds=[(0, 1)] * count,
-        constraints=[
-            {"type": "eq", "fun": lambda p: p.sum() - 1},
-            {"type": "ineq", "fun": lambda p: -matrix @ p},
-        ],
+        constraints=[{"type": "eq", "fun": lambda p: p.sum() - 1}, {"type": "ineq", "fun": lambda p: -matrix @ p}],
         method="SLSQP",
         options={"maxiter": 1000, "ftol": 1e-13},
     )

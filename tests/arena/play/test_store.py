@@ -93,12 +93,7 @@ def test_identities_that_become_known_are_filled_in(path: Path) -> None:
 
 
 def test_games_are_found_by_game_and_parameters(path: Path) -> None:
-    games = [
-        game(0),
-        game(1, size=8),
-        game(2, ["first", "third"], ("loss", "win")),
-        game(3, version="0.2.0"),
-    ]
+    games = [game(0), game(1, size=8), game(2, ["first", "third"], ("loss", "win")), game(3, version="0.2.0")]
     with Store(path) as store:
         store.add(games, source=FILE)
         assert list(store.games("torus-v0", {"size": 5})) == [games[0], games[2], games[3]]

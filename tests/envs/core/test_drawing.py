@@ -11,18 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cellgames.envs.core.drawing import (
-    Circle,
-    Inset,
-    Picture,
-    Polygon,
-    Polyline,
-    Rectangle,
-    Shape,
-    Text,
-    grid,
-    to_svg,
-)
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Shape, Text, grid, to_svg
 from cellgames.envs.core.raster import to_rgb
 from cellgames.utils.animations import save_animation
 

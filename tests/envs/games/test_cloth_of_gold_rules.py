@@ -9,15 +9,7 @@ from itertools import product
 
 import pytest
 import torch
-from cloth_of_gold_reference import (
-    EMPTY,
-    MARKS,
-    NEUTRAL,
-    Board,
-    count,
-    generation,
-    random_world,
-)
+from cloth_of_gold_reference import EMPTY, MARKS, NEUTRAL, Board, count, generation, random_world
 from torch import Tensor
 
 from cellgames import InputError

@@ -256,8 +256,7 @@ def test_games_without_wild_options_are_what_they_were() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "needed"),
-    [("weather", "terrain"), ("combinations", "perks"), ("neutral_stance", "neutral_density")],
+    ("option", "needed"), [("weather", "terrain"), ("combinations", "perks"), ("neutral_stance", "neutral_density")]
 )
 def test_options_that_need_others_are_refused_alone(option: str, needed: str) -> None:
     with refused(option, expected=f"{needed!r} with it"):

@@ -27,9 +27,7 @@ from cellgames.envs.core.vector import put_positions
 from cellgames.envs.foreign.game import ForeignGame
 
 TICTACTOE = "pettingzoo:pettingzoo.classic.tictactoe_v3"
-OPENSPIEL = [
-    *("tic_tac_toe", "goofspiel(num_cards=4,imp_info=True)", "leduc_poker", "pig(winscore=10)"),
-]
+OPENSPIEL = [*("tic_tac_toe", "goofspiel(num_cards=4,imp_info=True)", "leduc_poker", "pig(winscore=10)")]
 
 PARALLEL = """
 import numpy as np

@@ -11,18 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from life_reference import (
-    Board,
-    Game,
-    board_of,
-    boards_tensor,
-    ends,
-    history,
-    live_cells,
-    share,
-    soup,
-    until_the_end,
-)
+from life_reference import Board, Game, board_of, boards_tensor, ends, history, live_cells, share, soup, until_the_end
 from torch import Tensor
 
 from cellgames.envs.native import without_native

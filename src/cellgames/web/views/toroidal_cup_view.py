@@ -35,13 +35,7 @@ class CupView(View):
 
     @override
     def layout(self) -> dict[str, Any]:
-        palette = {
-            "cells": drawn.COLOURS,
-            "board": drawn.BOARD,
-            "line": drawn.LINE,
-            "ink": INK,
-            "pale": "#6f675b",
-        }
+        palette = {"cells": drawn.COLOURS, "board": drawn.BOARD, "line": drawn.LINE, "ink": INK, "pale": "#6f675b"}
         return {
             "kind": "cells",
             "paint": "colours",
