@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from abc import abstractmethod
 from typing import Any, TypeVar
 
@@ -38,11 +39,9 @@ class ChoiceGame(Game[Any]):
     @override
     def string_to_state(self, text: str, seed: int = 0) -> Any:
         """Return the position of such a line, with its own proposals; an `InputError` for others."""
-        word, _, rest = text.partition(" ")
-        name, _, own = word.partition(":")
-        if name != "seed" or not own.lstrip("-").isdecimal():
+        if (found := re.fullmatch(r"seed:(-?\d{1,19}) (.*)", text, re.DOTALL)) is None:
             raise InputError("position", "a line that begins with seed:NUMBER", shown(text), where=self.id)
-        return self.proposing(super().string_to_state(rest, int(own)))
+        return self.proposing(super().string_to_state(found[2], int(found[1])))
 
     # The ordinary game has its own names of actions, and its native code plays them.
 

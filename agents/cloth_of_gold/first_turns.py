@@ -87,9 +87,8 @@ def shipped_openings(parameters: Mapping[str, Any]) -> Path:
         if all(read_champion_data(path)[1].get(name) == parameters.get(name) for name in same):
             return path
     wanted = ", ".join(f"{name}={parameters.get(name)}" for name in same)
-    raise InputError(
-        "champion", "a game for which the package has one", wanted, "`cellgames evolve` makes one", ClothOfGold.id
-    )
+    cause = "`cellgames evolve` makes one"
+    raise InputError("champion", "a game for which the package has one", wanted, cause, ClothOfGold.id)
 
 
 def ways(game: ClothOfGold) -> int:

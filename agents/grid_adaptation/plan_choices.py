@@ -110,9 +110,8 @@ class PlanChoices(ChoiceGame, GridAdaptation):
         seats = torch.arange(self.players, device=state.device)
         observed = torch.stack([self.plain.observe(state, seat) for seat in range(self.players)], 1).flatten(0, 1)
         seeds = chance.draw(state.seed[:, None], _PLANS, state.turn[:, None] * self.players + seats).flatten()
-        plans, views = (
-            part.unflatten(0, (-1, self.players)) for part in self.offers(seen(self.plain, observed), seeds)
-        )
+        found = self.offers(seen(self.plain, observed), seeds)
+        plans, views = (part.unflatten(0, (-1, self.players)) for part in found)
         return as_kind(state, PlanState, plans=plans, seen=views)
 
     @override
@@ -139,11 +138,14 @@ class PlanChoices(ChoiceGame, GridAdaptation):
         return (allowed | nothing)[:, None].expand(-1, self.players, -1)
 
     @override
+    def view_to_string(self, state: GridState, player: int) -> str:  # the seed tells what others were dealt
+        return self.plain.view_to_string(as_kind(state, GridState), player)
+
+    @override
     def observe(self, state: GridState, player: Tensor | int) -> Tensor:
         """Return float32 [B, 2 C + 8], see above."""
         assert isinstance(state, PlanState)
-        seat = torch.as_tensor(player, device=state.device).expand(len(state))
-        return state.seen[torch.arange(len(state), device=state.device), seat]
+        return state.seen[torch.arange(len(state), device=state.device), player]
 
 
 class PlanChooser(GridPlayer):

@@ -53,7 +53,10 @@ class ChatServer:
         except ImportError as error:
             raise ImportError(f"llm:MODEL needs openai: {install('llm')}") from error
         self._errors, self._timeout, self._key = openai, timeout, key
-        self._client = openai.OpenAI(api_key=key or "-", base_url=address or None)
+        try:
+            self._client = openai.OpenAI(api_key=key or "-", base_url=address or "https://api.openai.com/v1")
+        except Exception:  # of the client below, and it may repeat a password in the address
+            raise InputError("OPENAI_BASE_URL", "an address such as http://localhost:8000/v1") from None
 
     def ask(self, request: Mapping[str, Any], deadline: float | None = None) -> Reply:
         """Return the answer to a request: model, messages and options.
@@ -70,7 +73,7 @@ class ChatServer:
         found: Any = "no JSON"
         try:
             found = client.chat.completions.create(**request)
-            text, usage = found.choices[0].message.content, found.usage
+            text, usage = found.choices[0].message.content or "", found.usage  # none if it refuses, or only thinks
             if not isinstance(text, str):
                 raise TypeError
         except errors.APITimeoutError:
@@ -85,14 +88,13 @@ class ChatServer:
             raise ChatError(f"the server answers with status {error.status_code}: {clipped(said, 200)}") from None
         except (errors.OpenAIError, UnicodeError) as error:
             raise ChatError(f"no answer from the server: {clipped(self._hidden(str(error)), 200)}") from None
-        except (AttributeError, IndexError, TypeError, ValueError):
-            raise ChatError(f"expected a chat completion, got {self._hidden(shown(found))}") from None
-        counted: list[Any] = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
+        except (AttributeError, IndexError, RecursionError, TypeError, ValueError):
+            raise ChatError(f"expected a chat completion, got {shown(self._hidden(str(found)))}") from None
+        counted: tuple[Any, Any] = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
         estimated = not all(type(number) is int and number >= 0 for number in counted)
         if estimated:
-            counted = [-(-len(words) // 4) for words in (json.dumps(request), text)]
-        prompt, answer = counted
-        return Reply(self._hidden(text[:_MOST_TEXT]), prompt, answer, round(perf_counter() - began, 3), estimated)
+            counted = -(-len(json.dumps(request)) // 4), -(-len(text) // 4)
+        return Reply(self._hidden(text[:_MOST_TEXT]), *counted, round(perf_counter() - began, 3), estimated)
 
     def _hidden(self, text: str) -> str:
-        return text.replace(self._key, "***") if self._key else text
+        return text.replace(self._key, "***") if len(self._key) > 3 else text  # others are no secrets

@@ -2,7 +2,7 @@
 
 Such an archive is a zip file with `data`, JSON in which whatever JSON cannot hold is pickled, and `policy.pth`, the
 weights. Unpickling can run any code. So the agent reads the shapes as JSON, the policy's class and arguments with
-`_Names`, which finds no names but those of classes of Stable-Baselines3 and torch, and the weights with
+`_Names`, which finds classes of Stable-Baselines3 and torch and calls nothing, and the weights with
 `torch.load(weights_only=True)`. It reads nothing else of the archive.
 
 Letters: `L` games that wait for an agent, `A` actions (mask width).
@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -37,7 +37,7 @@ from .agent_files import SAMPLE
 from .networks import Choices, Network
 
 _MODULES = re.compile(
-    r"stable_baselines3\.(common|dqn)\.policies|stable_baselines3\.common\.torch_layers"
+    r"stable_baselines3\.(common|dqn)\.policies|stable_baselines3\.common\.(torch_layers|sb2_compat\.rmsprop_tf_like)"
     r"|sb3_contrib\.common\.maskable\.policies|torch\.nn\.modules\.activation|torch\.optim\.\w+"
 )
 """Modules whose classes a policy may be made of."""
@@ -179,8 +179,9 @@ class _Archive:
             kind, arguments = self._unpickled("policy_class"), self._unpickled("policy_kwargs")
         except ImportError as error:
             raise ImportError(f"{self.path} is a model of Stable-Baselines3: {install('train')} ({error})") from error
-        given = dict(arguments) if isinstance(arguments, dict) else {}
-        given = {name: value for name, value in given.items() if not str(name).startswith("optimizer_")}
+        given: dict[Any, Any] = arguments if isinstance(arguments, dict) else {}
+        kind, *values = (one.found if isinstance(one, _Class) else one for one in (kind, *given.values()))
+        given = {name: one for name, one in zip(given, values, strict=True) if not str(name).startswith("optimizer_")}
         if not (isinstance(kind, type) and issubclass(kind, BasePolicy)):
             raise InputError(self.path, "the class of a policy", f"{kind!r}")
         seen = spaces.Box(-np.inf, np.inf, self.shape, np.float32)
@@ -215,19 +216,17 @@ class _Archive:
             return _Names(io.BytesIO(base64.b64decode(value[":serialized:"]))).load()
         except ImportError:
             raise
-        except _ForeignError as error:
+        except Exception as error:  # also whatever a damaged pickle raises
             expected = "classes of Stable-Baselines3 and torch that load by name"
-            cause = (
-                "to load others can run any code; if you trust the file, load it in a module of your own, such as "
-                f"my_bots.py with `bot = SB3Agent(PPO.load({str(self.path)!r}))`, and name my_bots:bot"
-            )
+            own = f"my_bots.py with `bot = SB3Agent(PPO.load({str(self.path)!r}))`, and name my_bots:bot"
+            cause = f"others can run any code; if you trust the file, load it in a module of your own, such as {own}"
             raise InputError(key, expected, str(error), cause, self.path) from None
-        except Exception as error:  # whatever a damaged pickle raises
-            raise InputError(key, "a pickle", f"{type(error).__name__}: {error}", where=self.path) from None
 
 
-class _ForeignError(Exception):
-    """A name that `_Names` does not look up."""
+class _Class(NamedTuple):
+    """A class that a pickle names. A pickle can call a class, and set its attributes, but nothing of a tuple."""
+
+    found: type
 
 
 class _Names(pickle.Unpickler):
@@ -237,8 +236,8 @@ class _Names(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         found = super().find_class(module, name) if _MODULES.fullmatch(module) and name.isidentifier() else None
         if not (isinstance(found, type) and issubclass(found, nn.Module | torch.optim.Optimizer)):
-            raise _ForeignError(f"{module}.{name}")
-        return found
+            raise pickle.UnpicklingError(f"{module}.{name}")
+        return _Class(found)
 
 
 def _numbers(data: Mapping[str, Any], space: str, *fields: Literal["_shape", "nvec", "n"]) -> tuple[int, ...]:

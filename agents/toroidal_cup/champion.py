@@ -110,9 +110,8 @@ def shipped_champion(game: str, parameters: Mapping[str, Any]) -> Path:
     found = {path: read_champion(path) for path in sorted(CHAMPIONS.glob("*.json"))}
     ours = {path: champion for path, champion in found.items() if champion.game == game}
     if not ours:
-        raise InputError(
-            "champion", "a game for which the package has one", game, f"`cellgames evolve {game}` makes one"
-        )
+        cause = f"`cellgames evolve {game}` makes one"
+        raise InputError("champion", "a game for which the package has one", game, cause)
     same = ("rows", "cols", "teams", "stride")
 
     def fit(path: Path) -> tuple[int, int]:

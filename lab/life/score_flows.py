@@ -10,7 +10,7 @@ Letters: `G` games, `R` rounds, `P` seats.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,6 @@ from cellgames.utils.report.plots import Scale
 from cellgames.utils.report.plots import matrix as draw_matrix
 
 from .grid_rounds import Flows, Spending, read
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Flows", "Spending", "by_distance", "flows", "read", "sections"]
 

@@ -331,10 +331,6 @@ def test_the_clock_bounds_the_wait(serve: Serve) -> None:
         hung.set()
 
 
-def not_json(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
-    send(handler, b"<html>hello</html>", kind="text/html")
-
-
 def hangs_up(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
     handler.connection.shutdown(socket.SHUT_RDWR)
     handler.close_connection = True
@@ -347,12 +343,14 @@ def status(number: int, text: bytes = b"{}", **headers: str) -> Behaviour:
 @pytest.mark.parametrize(
     ("behaviour", "expected", "requests"),
     [
-        (not_json, "expected a chat completion, got '<html>hello</html>'", 1),
+        (status(200, b"<p>hello", kind="text/html"), "expected a chat completion, got '<p>hello'", 1),
         (hangs_up, "no answer from the server", 2),
         (status(500, f'{{"error": {{"message": "your key {KEY} is bad"}}}}'.encode()), "your key *** is bad", 2),
         (status(400, b'{"error": {"message": "no such option"}}'), "status 400: ", 1),
         (status(200, b'{"choices": [{"message": {"content": 5}}]}'), "expected a chat completion", 1),
         (status(200, b"x"), "expected a chat completion", 1),
+        (status(200, f'"{"y" * 60}{KEY}"'.encode()), "yyy***", 1),  # hidden before the rest is cut
+        (lambda chat, handler, body: completion(handler, None), "no legal move in 3 answers", 3),
     ],
 )
 def test_an_insolent_server_forfeits_with_the_reason(

@@ -317,4 +317,5 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # archives and JSON raise many kinds
-        raise RunError(path, cause=f"it cannot be read ({clipped(repr(error))}); {START_OVER}") from None
+        why = f"{type(error).__name__}: {clipped(str(error))}"
+        raise RunError(path, cause=f"it cannot be read ({why}); {START_OVER}") from None

@@ -170,9 +170,9 @@ def _import(arguments: argparse.Namespace) -> int:
         return _import_games(arguments, text)
     from cellgames.arena.formats.rle_files import rle_to_position
 
-    at = None if arguments.at is None else (arguments.at[0], arguments.at[1])
+    game, at = make_game(arguments), arguments.at and (arguments.at[0], arguments.at[1])
     with _reading(arguments, "Reading"):
-        position = rle_to_position(make_game(arguments), text, at=at)
+        position = rle_to_position(game, text, at=at)
     print(position)
     return 0
 

@@ -68,9 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     except StoreError as error:
         if path.exists():
             raise
-        raise InputError(
-            cause=f"{error}; `{program()} round-robin` and the other commands that play make one, too"
-        ) from None
+        raise InputError(cause=f"{error}, as do `{program()} round-robin` and all that play games") from None
     with store:
         for given in arguments.add:
             places = places_of(given)
