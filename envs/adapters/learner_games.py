@@ -45,7 +45,7 @@ class LearnerGames:
         """Take the rules, or make those of an id with its parameters."""
         if isinstance(game, Game) and parameters:
             raise InputError(
-                "game", "an id before parameters", "the rules", f"give them {listed(list(parameters))}", game.id
+                "parameters", "none beside rules, which have their own", listed(list(parameters)), "", game.id
             )
         self.game = game if isinstance(game, Game) else make(game, **parameters)
 

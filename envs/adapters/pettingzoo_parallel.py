@@ -62,7 +62,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         if not self.agents:
             return {}, {}, {}, {}, {}
         if not isinstance(actions, Mapping) or set(actions) != set(players):
-            got = f"those of {listed(list(actions))}" if isinstance(actions, Mapping) else shown(actions)
+            got = f"those of {listed(list(actions)) or 'nobody'}" if isinstance(actions, Mapping) else shown(actions)
             raise InputError("actions", f"those of {players}", got, where=self.game.id)
         chosen, faults = self._chosen(actions)
         solo.step(chosen if len(self._components) > 1 else chosen[:, 0])

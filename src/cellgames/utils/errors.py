@@ -233,4 +233,6 @@ def check_one_of(parameter: str, value: Any, known: Iterable[Any], where: object
         if len(names) > _MANY:
             names = difflib.get_close_matches(said, map(str, names), _MANY // 2, 0.0)
             more = f" or others{more}"
-        raise InputError(parameter, f"one of {listed(names, 60)}{more}", shown(value), cause, where)
+        raise InputError(
+            parameter, f"{'one of ' if names else 'none'}{listed(names, 60)}{more}", shown(value), cause, where
+        )
