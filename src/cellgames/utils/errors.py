@@ -229,10 +229,8 @@ def check_one_of(parameter: str, value: Any, known: Iterable[Any], where: object
     if value not in names:
         said = value[:80] if isinstance(value, str) else shown(value)
         near = difflib.get_close_matches(said, [name for name in names if isinstance(name, str)], 1, 0.4)
-        cause = f"did you mean {near[0]!r}?" if near else ""
         if len(names) > _MANY:
             names = difflib.get_close_matches(said, map(str, names), _MANY // 2, 0.0)
             more = f" or others{more}"
-        raise InputError(
-            parameter, f"{'one of ' if names else 'none'}{listed(names, 60)}{more}", shown(value), cause, where
-        )
+        expected = f"{'one of ' if names else 'none'}{listed(names, 60)}{more}"
+        raise InputError(parameter, expected, shown(value), f"did you mean {near[0]!r}?" if near else "", where)
