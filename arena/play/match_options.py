@@ -74,7 +74,7 @@ class RoundRobinOptions(RunOptions, MatchOptions):
         False, "add games where the order of the agents is open; games is then a multiple of twice the chunk"
     )
     budget: int | None = option(None, "games in all at which until-certain ends (default ten times the first games)")
-    gif: bool = option(True, "draw the longest game of the two best agents")
+    gif: bool = option(True, "draw a game of middle length of the two best agents")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@
     forfeits.log      the errors that agents raised, if any did
     ratings.*, ...    the tables (`run_report`), written when all games are played
     order.csv         how certain the order of a round robin is, with the option `until_certain`
-    top_game.gif      the longest game of the two best agents of a round robin, with the option `gif`
+    top_game.gif      a game of middle length of the two best agents of a round robin, with the option `gif`
 
 A round robin has its games by pair and opening. It can grow by more agents and more games, one with the option
 `until_certain` by a larger budget only. Of free-for-all games `match.seatings` draws the agents' seats in blocks of `K`
@@ -319,9 +319,9 @@ def _rated(
 
 
 def top_game(tables: Tables, records: Sequence[Record]) -> Record:
-    """Return the longest game between the two best agents; of equally long ones that of the first opening."""
-    best = set(tables.agents[:2])
-    return max((r for r in records if set(r.agents) == best), key=lambda r: len(r.moves))
+    """Return a game of middle length between the two best agents: a long one takes minutes to draw and to watch."""
+    games = [record for record in records if set(record.agents) == set(tables.agents[:2])]
+    return sorted(games, key=lambda record: len(record.moves))[len(games) // 2]
 
 
 def settings_of(

@@ -48,13 +48,13 @@ def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
     assert settings["parameters"] == {"size": 3}
 
 
-def test_the_top_game_is_the_longest_of_the_two_best(complete: Path) -> None:
+def test_the_top_game_is_of_middle_length_of_the_two_best(complete: Path) -> None:
     done = run(complete, gif=True)
     assert done.played == 0
     game = top_game(done.tables, done.records)
     best = [r for r in done.records if set(r.agents) == set(done.tables.agents[:2])]
     assert len(best) == 12
-    assert len(game.moves) == max(len(r.moves) for r in best)
+    assert len(game.moves) == sorted(len(r.moves) for r in best)[6]
 
 
 def test_a_run_that_goes_on_believes_no_game_that_does_not_replay(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ add_round_robin = partial(
             "report.md": "all tables and plots on one page",
             "ratings.png": "ratings with intervals",
             "cross_table.png": "who beats whom",
-            "top_game.gif": "the longest game of the two best agents",
+            "top_game.gif": "a game of the two best agents, of middle length",
         },
     ),
 )
