@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from paths import ROOT
+from processes import environment
 from run_suite import RunSuite
 
 from cellgames.runs.run_folder import different_files
@@ -33,11 +33,9 @@ LEAGUE = [
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends other signals to processes")
 @pytest.mark.parametrize("wait_s", [0.0, 0.3])
 def test_a_league_that_sigterm_stops_ends_with_equal_files(wait_s: float, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "tests/support"]), "OMP_NUM_THREADS": "1"}
-
     def start(name: str) -> subprocess.Popen[bytes]:
-        words = [sys.executable, "-m", "cellgames", *LEAGUE, "--out", str(tmp_path / name)]
-        return subprocess.Popen(words, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        words, nowhere = [sys.executable, "-m", "cellgames", *LEAGUE, "--out", str(tmp_path / name)], subprocess.DEVNULL
+        return subprocess.Popen(words, cwd=ROOT, env=environment(), stderr=nowhere, stdout=nowhere)
 
     assert start("whole").wait(300) == 0
     with start("stopped") as process:

@@ -24,11 +24,6 @@ def drawn(text: str) -> Board:
     return [[NO_TILE if mark == "." else int(mark) for mark in line] for line in lines]
 
 
-def text_of(board: Board) -> str:
-    """The rows of a board, the inverse of `drawn`."""
-    return "\n".join("".join("." if tile == NO_TILE else str(tile) for tile in row) for row in board)
-
-
 def empty(size: int) -> Board:
     """A board without tiles."""
     return [[NO_TILE] * size for _ in range(size)]

@@ -18,7 +18,7 @@ KILLED = -KILL if os.name == "posix" else KILL
 
 def environment(**more: str) -> dict[str, str]:
     """The variables of a process that finds the package and the modules of this folder, and computes on one thread."""
-    paths = os.pathsep.join(str(ROOT / part) for part in ("src", "tests/support"))
+    paths = os.pathsep.join(str(ROOT / part) for part in ("src", "tests/support", "tests/lab/support"))
     return {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", **more}
 
 
