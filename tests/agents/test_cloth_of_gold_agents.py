@@ -21,23 +21,14 @@ from cellgames.envs.core import seeds
 
 A, B = 0, 1  # players
 
-
-def make(**parameters: Any) -> ClothOfGold:
-    game = cellgames.make("cloth-of-gold-v0", **parameters)
-    assert isinstance(game, ClothOfGold)
-    return game
-
-
-TINY = make(height=10, width=12, generations=3, max_units=4, max_rounds=3, radius=4)
+TINY = ClothOfGold(height=10, width=12, generations=3, max_units=4, max_rounds=3, radius=4)
 FAMILIES = {
     "tiny": TINY,
-    "extinction": make(
-        **{"height": 8, "width": 9, "generations": 2, "max_units": 6, "max_rounds": 3, "radius": 3, "shaping": 0.5},
-        win_rule="extinction",
+    "extinction": ClothOfGold(
+        height=8, width=9, generations=2, max_units=6, max_rounds=3, radius=3, shaping=0.5, win_rule="extinction"
     ),
-    "neutrals": make(
-        **{"height": 12, "width": 8, "generations": 4, "max_units": 10, "max_rounds": 2, "radius": 8},
-        **{"neutral_density": 0.2, "neutral_births": True, "initial_placement": False, "first_verdict": 1},
+    "neutrals": ClothOfGold(
+        12, 8, 4, 10, 2, 8, neutral_density=0.2, neutral_births=True, initial_placement=False, first_verdict=1
     ),
 }
 every_family = pytest.mark.parametrize("game", FAMILIES.values(), ids=FAMILIES)
@@ -138,7 +129,7 @@ BEHIND = LEADING.replace("a", "x").replace("b", "a").replace("x", "b")
 @pytest.mark.parametrize(("board", "score", "wins"), [(LEADING, -4, True), (BEHIND, 4, False)], ids=["wins", "holds"])
 def test_greedy_decides_at_once_what_it_can_decide(board: str, score: int, wins: bool) -> None:
     """As player_b, who places last: it keeps its own lead from growing, or makes the other's one grow or vanish."""
-    game = make(height=16, width=16, generations=12, radius=6, max_units=8)
+    game = ClothOfGold(height=16, width=16, generations=12, radius=6, max_units=8)
     state = position(game, board, B, 3, score)
     turns = random_turns(game, state, seeds(0, 1), 200)[0]
     anyhow = game.outcome(game.play_turn(state[[0] * 200], turns))[:, B]
@@ -152,7 +143,7 @@ def test_greedy_decides_at_once_what_it_can_decide(board: str, score: int, wins:
 @pytest.mark.parametrize("player", [A, B])
 def test_rollout_finds_a_turn_that_wins(player: int) -> None:
     """In the last round; player_b's playouts are over when they begin."""
-    game = make(height=16, width=16, generations=12, radius=6, max_units=6, max_rounds=3, first_verdict=9)
+    game = ClothOfGold(height=16, width=16, generations=12, radius=6, max_units=6, max_rounds=3, first_verdict=9)
     board = LEADING if player == A else BEHIND
     state = position(game, board, player, 3, 0)  # four behind
     turns = random_turns(game, state, seeds(0, 1), 60)[0]

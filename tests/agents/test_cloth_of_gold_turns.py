@@ -68,12 +68,6 @@ GAMES: dict[str, dict[str, Any]] = {
 every_game = pytest.mark.parametrize("name", GAMES)
 
 
-def make(**parameters: Any) -> ClothOfGold:
-    game = cellgames.make("cloth-of-gold-v0", **parameters)
-    assert isinstance(game, ClothOfGold)
-    return game
-
-
 def walk(game: ClothOfGold, num_envs: int, steps: int, seed: int) -> Iterator[ClothState]:
     """Positions on the way of games whose turns are made of random actions and random turns of shapes in turn.
 
@@ -115,9 +109,9 @@ def unit_by_unit(game: ClothOfGold, state: ClothState, cells: Tensor) -> tuple[C
 
 @every_game
 def test_turns_of_chance_are_legal_and_place_a_unit_wherever_one_can_be(name: str) -> None:
-    game, count = make(**GAMES[name]), 3
+    game, count = ClothOfGold(**GAMES[name]), 3
     sizes = Counter[int]()
-    for step, state in enumerate(walk(game, 5, 16, seed=1)):
+    for step, state in enumerate(walk(game, 3, 16, seed=1)):
         turns = random_turns(game, state, seeds(step, len(state)), count, border=step % 2 == 1)
         assert turns.shape == (len(state), count, game.max_units)
         env_ids, turns = torch.arange(len(state)).repeat_interleave(count), turns.flatten(0, 1)
@@ -136,7 +130,7 @@ def test_turns_of_chance_are_legal_and_place_a_unit_wherever_one_can_be(name: st
 @pytest.mark.parametrize("acts_left", [0, 1, 5])
 def test_turns_of_chance_fit_into_the_actions_that_are_left(max_units: int, acts_left: int) -> None:
     """After units that were placed and taken back again and again, with one of them on the board or none."""
-    game = make(height=16, width=20, max_units=max_units, radius=6)
+    game = ClothOfGold(height=16, width=20, max_units=max_units, radius=6)
     acts, num_envs = max(0, 2 * max_units - acts_left), 60
     state = game.init(seeds(0, num_envs))
     for _ in range(acts):
@@ -149,7 +143,7 @@ def test_turns_of_chance_fit_into_the_actions_that_are_left(max_units: int, acts
     assert sizes.max() <= max(int(must), min(acts_left, max_units - acts % 2))
 
 
-OPEN = make(height=12, width=12, radius=32, max_units=3)
+OPEN = ClothOfGold(height=12, width=12, radius=32, max_units=3)
 
 
 class Planner(TurnAgent):
@@ -201,13 +195,13 @@ def test_an_env_that_starts_again_forgets_its_plan_and_others_do_not() -> None:
     begun(agent, OPEN, [9])
     assert asked(agent, OPEN.init(seeds(0, 1)), [9]) == [0]
     # In another game all of them begin.
-    other = make(height=12, width=12, radius=32, max_units=5)
+    other = ClothOfGold(height=12, width=12, radius=32, max_units=5)
     begun(agent, other, [0])
     assert asked(agent, other.init(seeds(0, 3)), [0, 1, 2]) == [0, 0, 0]
 
 
 def test_a_turn_without_a_unit_is_ended() -> None:
-    full = make(height=8, width=8, radius=32, max_units=64)
+    full = ClothOfGold(height=8, width=8, radius=32, max_units=64)
     state = full.play_turn(full.init(seeds(0, 1)), torch.arange(64)[None])
     for agent in (Planner(), ClothRandom()):
         begun(agent, full, [0], player=1)

@@ -74,10 +74,11 @@ def test_it_plays_whole_legal_games_in_one_seat_and_in_all(spec: str, game: Game
     seats = torch.tensor([[0] * players, [0, *[1] * (players - 1)], [1, *[0] * (players - 1)]])
     agents = [load(spec, game), load("random", game)]
     assert agents[0].name == acting(agents[0], game).name == spec
-    runs = [play_agents(game, agents, seats, seeds(4, 3), [generator(seed), generator(9)]) for seed in (1, 1, 2)]
+    lots = (1, 1) if spec == "greedy" else (1, 1, 2)
+    runs = [play_agents(game, agents, seats, seeds(4, 3), [generator(seed), generator(9)]) for seed in lots]
     assert all(run.state.done.all() for run in runs)
     assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
-    assert spec == "greedy" or not torch.equal(runs[0].actions[:3], runs[2].actions[:3])
+    assert spec == "greedy" or not torch.equal(runs[0].actions[:3], runs[-1].actions[:3])
 
 
 @every_pair

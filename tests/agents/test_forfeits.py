@@ -332,24 +332,6 @@ def test_reasons_are_one_short_line(fault: Any, reason: str) -> None:
     assert reason.encode()
 
 
-def test_a_match_goes_on_and_names_who_failed() -> None:
-    played = match(TORUS, Third("bad", 3), Steady("other"), MatchOptions(games=20, chunk=10))
-    failed = [record for record in played.records if record.result.forfeit]
-    assert 2 <= len(failed) < 20
-    for record in failed:
-        assert record.result.forfeit is not None
-        seat = record.result.forfeit.seat
-        assert record.agents[seat] == "bad"
-        assert (record.result.outcome[seat], record.result.outcome[1 - seat]) == ("loss", "win")
-        assert record.result.turns == len(record.moves)
-        assert not record.result.truncated
-        assert Record.from_json(record.to_json()) == record
-        assert '"also"' not in record.to_json()
-        assert len(replay(record)) == len(record.moves) + 1
-    assert not list(verify(played.records))
-    assert forfeits(played.records)["bad"].games == len(failed)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import torch
 from every_game import generator, play
+from grid_adaptation_table import make
 from grid_adaptation_table import make as made
 from torch import Tensor
 
-import cellgames
 from cellgames.agents import Size, load, select
 from cellgames.agents import play as play_agents
 from cellgames.agents.grid_adaptation import GridRollout, GridSearch
@@ -26,13 +26,6 @@ from cellgames.envs.core import chance, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, VOTE, GridState
 from cellgames.envs.native import without_native
-
-
-def make(**parameters: Any) -> GridAdaptation:
-    game = cellgames.make("grid-adaptation-v0", **parameters)
-    assert isinstance(game, GridAdaptation)
-    return game
-
 
 SMALL = make(size=7, players=4, rounds=4, flip_rounds=(2, 3))
 EIGHT = make(size=8, rounds=4, flip_rounds=(3,))

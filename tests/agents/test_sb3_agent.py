@@ -165,11 +165,8 @@ def test_models_are_evaluated_and_rated_by_the_command_line(folder: Path, capsys
     settings = json.loads(Path("out/run.json").read_text(encoding="utf-8"))
     assert settings["identities"]["ppo.zip"] == digest(Path("ppo.zip").read_bytes())
     assert settings["identities"]["maskable.zip:sample"] == digest(Path("maskable.zip").read_bytes())
-    records = Path("out/games.jsonl").read_bytes()
     assert len(read_records(Path("out/games.jsonl"))[0]) == 40
     assert not any(record.result.forfeit for record in read_records(Path("out/games.jsonl"))[0])
-    assert main([*run, "--no-resume"]) == 0
-    assert Path("out/games.jsonl").read_bytes() == records  # also of the one that samples
     Path("dqn.zip").write_bytes(Path("ppo.zip").read_bytes())
     capsys.readouterr()
     assert main(run) == 2

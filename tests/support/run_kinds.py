@@ -50,7 +50,7 @@ def many(out: Path, **options: Any) -> object:
 
 
 def ladder(out: Path, **options: Any) -> object:
-    given = {"games": 24, "chunk": 2, "within": 1.0, "rungs": str(LADDER), **options}
+    given = {"games": 16, "chunk": 2, "within": 1.0, "rungs": str(LADDER), **options}
     return climb(GAME, ["rollout:4"], LadderOptions(**given), out=out)
 
 
@@ -72,7 +72,7 @@ CASES = {
     "round robin": Case(robin, "run.json", small={"games": 4}, grows="games_per_pair"),
     "until certain": Case(certain, "run.json", small={"budget": 12}, grows="budget"),
     "free-for-all": Case(many, "run.json", small={"games": 5}, grows="games"),
-    "ladder": Case(ladder, "run.json", small={"games": 12}, grows="games"),
+    "ladder": Case(ladder, "run.json", small={"games": 8}, grows="games"),
     "season": Case(season, "season.json"),
     "training": Case(training, "arguments.json"),
     "evaluation": Case(evaluation, "evaluation.json", fixed="", reads=False),

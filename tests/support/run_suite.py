@@ -73,7 +73,7 @@ def play_all(module: str, root: str, points: str) -> None:
             dies = point
             assert _status(case, place / f"killed {point}") == KILL, (name, point, total)
         dies = 0
-        if int(points) <= 2 and case is not next(iter(cases.values())):
+        if case is not next(iter(cases.values())):
             continue  # all take the same lock, which `test_a_folder_in_use_is_refused` tries with each of them
         children = [_start(case, place / "both") for _ in range(2)]
         codes = sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
@@ -138,7 +138,7 @@ class RunSuite:
     @classmethod
     def everywhere(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
         """The same, killed at many writes."""
-        return started(cls.KINDS, tmp_path_factory.mktemp("everywhere"), 12)
+        return started(cls.KINDS, tmp_path_factory.mktemp("everywhere"), 9)
 
     @pytest.fixture
     def case(self, name: str) -> Case:
@@ -179,7 +179,6 @@ class RunSuite:
 
     @pytest.mark.slow
     def test_it_ends_so_wherever_it_is_killed(self, name: str, case: Case, everywhere: Path) -> None:
-        assert (everywhere / name / "both").exists()
         self.test_a_killed_run_goes_on_and_ends_with_equal_files(name, case, everywhere)
 
     def test_a_folder_in_use_is_refused(self, case: Case, out: Path) -> None:
@@ -193,6 +192,8 @@ class RunSuite:
     def test_a_finished_run_changes_nothing_but_mends_its_reports(self, case: Case, out: Path, whole: Path) -> None:
         for name in ("report.md", "ratings.csv", "standings.json", "schedule.json", "result.json", "progress.csv"):
             (out / name).unlink(missing_ok=True)
+        if (agent := out / "agent.safetensors").exists():
+            agent.write_bytes(agent.read_bytes()[:-9])
         (out / ".left.json.12.part").write_text("of a process that was killed")
         (out / "deep").mkdir()
         (out / "deep" / ".left.json.12.part").write_text("another one")

@@ -197,18 +197,6 @@ def test_snapshots_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None:
     assert len(one["snapshots"]) == 2
 
 
-def test_a_run_that_is_done_mends_its_agent(tmp_path: Path) -> None:
-    arguments = tiny(total_steps=100)
-    agent = train(arguments, tmp_path).agent
-    sound = agent.read_bytes()
-    for damage in (lambda: agent.write_bytes(b""), lambda: agent.write_bytes(sound[:-9]), agent.unlink):
-        damage()
-        warnings: list[str] = []
-        train(arguments, tmp_path, warn=warnings.append)
-        assert agent.read_bytes() == sound
-        assert len(warnings) == 1
-
-
 def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: Path) -> None:
     arguments = tiny(total_steps=1, start_from=str(whole.agent))
     train(arguments, tmp_path / "run")

@@ -118,7 +118,7 @@ def test_control_characters_are_left_out_and_quit_ends() -> None:
 @posix
 def test_an_engine_plays_the_games_of_its_agent() -> None:
     agent = GtpAgent(ENGINE)
-    result = match(GAME, agent, "random", MatchOptions(games=20))
+    result = match(GAME, agent, "random", MatchOptions(games=8))
     assert result.score >= 0.9
     assert not [record for record in result.records if record.result.forfeit]
     agent.close()
@@ -158,26 +158,25 @@ def test_words_of_hex_programs() -> None:
 def test_an_engine_plays_hex_with_swaps() -> None:
     game = cellgames.make("hex-v0", size=4)
     agent = GtpAgent(ENGINE.replace("torus-v0 --size 3", "hex-v0 --size 4"))
-    result = match(game, agent, "random", MatchOptions(games=20, opening_plies=0))
+    result = match(game, agent, "random", MatchOptions(games=8, opening_plies=0))
     assert not [record for record in result.records if record.result.forfeit]
     assert any("swap-pieces" in record.moves for record in result.records)
     agent.close()
 
 
 @posix
-@pytest.mark.parametrize(("answer", "reason"), [("RESIGN", "resigned"), ("pass", "expected a move, got 'pass'")])
-def test_one_that_resigns_or_says_nonsense_forfeits(tmp_path: Path, answer: str, reason: str) -> None:
+def test_one_that_resigns_forfeits(tmp_path: Path) -> None:
     path = tmp_path / "engine.py"
     path.write_text(
         "import sys\nfor line in sys.stdin:\n"
         "    word = line.split()[0]\n"
-        f"    answer = {{'protocol_version': '2', 'genmove': '{answer}'}}.get(word, '')\n"
+        "    answer = {'protocol_version': '2', 'genmove': 'RESIGN'}.get(word, '')\n"
         "    print('= ' + answer + '\\n', flush=True)\n"
     )
     agent = GtpAgent(f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}")
     seats, chances = torch.tensor([[0, 1]]), [torch.Generator(), torch.Generator()]
     played = play(GAME, [agent, load("random")], seats, seeds(0, 1), chances, forfeits=TimeControl(60.0, 1.0))
-    assert played.failures[0].reason == reason
+    assert played.failures[0].reason == "resigned"
     agent.close()
 
 

@@ -219,13 +219,3 @@ def test_a_plain_run_may_go_on_until_it_is_certain(play: Callable[..., RoundRobi
     play(plain_first, EQUAL, budget=300)
     play(at_once, EQUAL, budget=300)
     assert content(plain_first) == content(at_once)
-
-
-def test_a_real_run_of_real_games(tmp_path: Path) -> None:
-    run = round_robin(
-        GAME,
-        ["random", "greedy"],
-        RoundRobinOptions(games=10, chunk=5, gif=False, until_certain=True, budget=100),
-        out=tmp_path,
-    )
-    assert [(pair.better, pair.worse, pair.certain) for pair in run.order] == [("greedy", "random", True)]

@@ -64,7 +64,7 @@ def test_what_a_step_returns_is_not_overwritten_by_later_steps(game: Game) -> No
 @pytest.mark.parametrize("last", [False, True], ids=["first seat", "last seat"])
 def test_the_learner_gets_what_its_seat_earns_in_the_cores_single_steps(game: Game, last: bool) -> None:
     player = game.info.num_players - 1 if last else 0
-    num_envs, steps, habit = 3, min(2 * game.info.max_turns, 26), Habit(salt=2)
+    num_envs, steps, habit = 2, min(2 * game.info.max_turns, 26), Habit(salt=2)
     vector, learner = SeatVector(game, num_envs, habit, seat=player, seed=5), Learner(num_envs)
     expected = [by_hand(game, seed, player, habit, steps) for seed in seeds(5, num_envs).tolist()]
     ended, since = 0, [0] * num_envs  # since which step an env's game goes on

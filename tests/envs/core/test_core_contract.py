@@ -13,7 +13,7 @@ import pytest
 import torch
 from every_game import GAMES, every_game, generator, midway, seen
 from refusals import fails, refused
-from toy_games import Sealed, random_actions
+from toy_games import random_actions
 from twins import NOT_TELLING, WAYS, telling_methods, told, twin
 
 import cellgames
@@ -29,32 +29,6 @@ def test_a_batch_of_no_games_is_a_batch(game: Game) -> None:
         for nothing, something in zip(seen(game, state), seen(game, game.init(seeds(0, 2))), strict=True):
             assert tuple(nothing.shape) == (0, *something.shape[1:])
             assert nothing.dtype == something.dtype
-
-
-@every_game
-def test_a_game_is_equal_to_one_made_from_its_id_and_parameters(game: Game) -> None:
-    if game.id in cellgames.games():
-        assert cellgames.make(game.id, **game.parameters) == game
-
-
-@every_game
-def test_nothing_that_is_shown_tells_the_seed(game: Game) -> None:
-    state = midway(game)
-    other = state.replace(seed=state.seed + 12345)
-    for shown, again in zip(seen(game, state), seen(game, other), strict=True):
-        assert torch.equal(shown, again)
-
-
-def test_a_secret_is_seen_by_its_owner_alone() -> None:
-    game = Sealed()
-    state = midway(game)
-    for owner in range(3):
-        flipped = state.secret.clone()
-        flipped[:, owner] = 1 - flipped[:, owner]
-        other = state.replace(secret=flipped)
-        for observer in range(3):
-            same = torch.equal(game.observe(state, observer), game.observe(other, observer))
-            assert same == (observer != owner)
 
 
 @every_game

@@ -103,12 +103,6 @@ def test_a_vector_refuses_bad_arguments() -> None:
         game.vector(2, compile="yes")  # type: ignore[arg-type]  # on purpose
 
 
-def compilable() -> bool:
-    from cellgames.envs.kernels.compiling import compiler_found
-
-    return compiler_found("cpu")
-
-
 def compare_compiled(game: Game, step: Callable[[Vector[Any], torch.Generator], Any], steps: int) -> None:
     with without_native():
         eager = game.vector(6, seed=2, compile="never")
@@ -127,7 +121,7 @@ def compare_compiled(game: Game, step: Callable[[Vector[Any], torch.Generator], 
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+@pytest.mark.skipif(not compiler_found("cpu"), reason="needs a C++ compiler")
 @pytest.mark.parametrize("game", [cellgames.make("torus-v0", size=2), Race()], ids=lambda game: str(game.id))
 def test_compiled_random_play_equals_eager_random_play(game: Game) -> None:
     compare_compiled(game, lambda vector, random: vector.step_random(random), 3 * game.info.max_turns)
@@ -158,7 +152,7 @@ def test_what_a_step_returns_is_not_overwritten_by_later_steps(game: Game) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+@pytest.mark.skipif(not compiler_found("cpu"), reason="needs a C++ compiler")
 @pytest.mark.parametrize("num_envs", [256, 1024])
 @pytest.mark.parametrize("id", ["torus-small-v0", "toy-race-v0", "toy-sealed-v0"])
 def test_a_size_does_not_change_what_a_loop_means(id: str, num_envs: int) -> None:
@@ -173,7 +167,7 @@ def test_a_size_does_not_change_what_a_loop_means(id: str, num_envs: int) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+@pytest.mark.skipif(not compiler_found("cpu"), reason="needs a C++ compiler")
 @pytest.mark.parametrize("compile", ["always", "never"])
 def test_reused_buffers_hold_the_same_games(compile: Compile) -> None:
     game = GAMES["torus-small-v0"]

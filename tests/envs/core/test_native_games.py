@@ -162,7 +162,7 @@ def test_steps_and_views_are_those_of_torch_code(game: Game) -> None:
 @pytest.mark.parametrize("game", VARIANTS, ids=lambda game: game.id)
 def test_vectors_play_the_same_games(game: Game) -> None:
     ended = 0
-    for one, native, reference in played(game, 9, 12, positions=late(game, 3)):
+    for one, native, reference in played(game, 9, 8, positions=late(game, 3)):
         assert torch.equal(native.legal_actions, reference.legal_actions)
         with without_native():
             assert torch.equal(native.observation, reference.observation.float())

@@ -54,11 +54,6 @@ def test_an_entry_makes_its_game(id: str) -> None:
     assert "\n" not in REGISTRY[id].summary
 
 
-def test_parameters_replace_those_of_the_entry() -> None:
-    assert cellgames.make("torus-small-v0").parameters == {"size": 5}
-    assert cellgames.make("torus-small-v0", size=3) == cellgames.make("torus-v0", size=3)
-
-
 @pytest.mark.parametrize(
     ("id", "hint"),
     [

@@ -16,7 +16,6 @@ from refusals import fails, refused
 from slow import slow_except
 from torch import Tensor
 
-import cellgames
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
 from cellgames.envs.core import IllegalActionError, seeds
@@ -61,12 +60,6 @@ FAMILIES: dict[str, dict[str, Any]] = {
     },
     "two-words": {"height": 8, "width": 127, "generations": 2, "radius": 3, "max_units": 6, "max_rounds": 3},
 }
-
-
-def make(**parameters: Any) -> ClothOfGold:
-    game = cellgames.make("cloth-of-gold-v0", **parameters)
-    assert isinstance(game, ClothOfGold)
-    return game
 
 
 def beside(game: ClothOfGold, num_envs: int, seed: int) -> Beside[ClothState, ReferenceGame]:
@@ -119,7 +112,7 @@ def ending(one: ReferenceGame) -> str:
     "family", slow_except(["small", "no-initial-placement", "extinction-among-neutrals"], FAMILIES)
 )
 def test_whole_random_games_are_those_of_the_reference(family: str) -> None:
-    game = make(**FAMILIES[family])
+    game = ClothOfGold(**FAMILIES[family])
     for state, references, _ in beside(game, 4, seed=3):
         agree(game, state, references)
     assert len(set(map(ending, references))) > 1
@@ -128,7 +121,7 @@ def test_whole_random_games_are_those_of_the_reference(family: str) -> None:
 @pytest.mark.parametrize(("height", "width", "radius"), [(8, 8, 32), (9, 63, 8), (8, 130, 20)])
 def test_a_unit_in_any_column_holds_its_disk(height: int, width: int, radius: int) -> None:
     """Also of rows whose words are full; a game for each column."""
-    game = make(height=height, width=width, radius=radius)
+    game = ClothOfGold(height=height, width=width, radius=radius)
     start = game.init(seeds(0, width))
     cells = torch.tensor([(col * 5 % height) * width + col for col in range(width)])
     state = game.step(start, cells)
@@ -197,11 +190,11 @@ def within(rows: range, cols: range, *but: Cell, size: tuple[int, int] = (8, 12)
 
 
 # With a radius of 3 a unit's territory is the square of 5 x 5 cells around it.
-NARROW = {"height": 8, "width": 12, "radius": 3, "generations": 1, "max_units": 4}
+NARROW: dict[str, Any] = {"height": 8, "width": 12, "radius": 3, "generations": 1, "max_units": 4}
 
 
 def test_a_first_unit_goes_anywhere_but_on_or_orthogonally_next_to_the_opponents() -> None:
-    game, board = make(**NARROW), tall("b...........\n............\n..c.d..b....")
+    game, board = ClothOfGold(**NARROW), tall("b...........\n............\n..c.d..b....")
     closed = [(0, 0), (0, 1), (1, 0), (2, 2), (2, 4), (2, 7), (1, 7), (3, 7), (2, 6), (2, 8)]
     state = position(game, board)
     assert open_cells(game, state) == within(range(8), range(12), *closed)
@@ -215,12 +208,12 @@ def test_after_twice_the_units_in_actions_the_turn_only_ends() -> None:
     """Unless nothing is placed: then a unit can be."""
     nowhere = within(range(0), range(0)) + "\nend"
     for units, cols, left in ((2, (3, 3, 3, 4), 0), (3, (3, 4, 4, 4, 4, 5), 1)):
-        game = make(**NARROW | {"max_units": units})
+        game = ClothOfGold(**NARROW | {"max_units": units})
         state = playing(game, game.init(seeds(0, 1)), *[(3, col) for col in cols])
         assert open_cells(game, state) == nowhere
         assert (state.acts.tolist(), state.left.tolist()) == ([2 * units], [left])
     for units in (1, 2):
-        game = make(**NARROW | {"max_units": units})
+        game = ClothOfGold(**NARROW | {"max_units": units})
         state = playing(game, game.init(seeds(0, 1)), *[(3, 3)] * 2 * units)
         assert open_cells(game, state) == within(range(8), range(12))
         state = playing(game, state, (5, 5))
@@ -239,7 +232,7 @@ def refusal(game: ClothOfGold, state: ClothState, action: int) -> str:
 
 
 def test_every_illegal_action_has_a_reason() -> None:
-    game, board = make(**NARROW), tall("............\n..cd........\n...a..b.....")
+    game, board = ClothOfGold(**NARROW), tall("............\n..cd........\n...a..b.....")
     state, fresh = position(game, board), position(game, tall("b..........."))
     full = playing(game, game.init(seeds(0, 1)), (0, 0), (0, 1), (0, 2), (0, 3))
     tired = playing(game, game.init(seeds(0, 1)), *[(0, 0), (0, 1), (0, 1)] + [(0, 1)] * 5)
@@ -323,7 +316,7 @@ def round_with(game: ClothOfGold, state: ClothState, board: Board) -> ClothState
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_the_end_on_chosen_sequences_of_scores(name: str) -> None:
     sequence, how, outcome, parameters = SEQUENCES[name]
-    game = make(height=24, width=32, generations=2, **parameters)
+    game = ClothOfGold(height=24, width=32, generations=2, **parameters)
     state = round_with(game, game.init(seeds(0, 1)), blocks(sequence[0]))
     for round, (a, b) in enumerate(sequence[1:], 1):
         assert not state.done.any()
@@ -341,7 +334,7 @@ def test_the_end_on_chosen_sequences_of_scores(name: str) -> None:
 @pytest.mark.parametrize("family", ["no-initial-placement", "late-verdict", "extinction"])
 def test_a_turn_at_once_is_its_actions_one_after_the_other(family: str) -> None:
     """Also side by side with games that are over; the rewards are the sum of those of the turn."""
-    game, num_envs = make(**FAMILIES[family]), 4
+    game, num_envs = ClothOfGold(**FAMILIES[family]), 4
     turns: list[list[int]] = [[] for _ in range(num_envs)]
     starts: list[ClothState] = []
     rewards = torch.zeros(num_envs, 2)
@@ -372,7 +365,7 @@ def test_a_turn_at_once_is_its_actions_one_after_the_other(family: str) -> None:
 
 
 def test_neutral_cells_are_a_random_share_of_the_board_from_the_seed() -> None:
-    game = make(height=40, width=50, neutral_density=0.3)
+    game = ClothOfGold(height=40, width=50, neutral_density=0.3)
     board = game.board(game.init(seeds(1, 20)))
     assert set(board.unique().tolist()) == {EMPTY, NEUTRAL}
     shares = (board == NEUTRAL).float().mean((1, 2))
@@ -382,12 +375,12 @@ def test_neutral_cells_are_a_random_share_of_the_board_from_the_seed() -> None:
     assert by_cell.std().item() == pytest.approx((0.3 * 0.7 / 20) ** 0.5, rel=0.1)
     assert len({str(one) for one in board.tolist()}) == 20
     assert torch.equal(game.board(game.init(seeds(1, 20)[[7]]))[0], board[7])
-    assert not game.board(make(height=40, width=50).init(seeds(1, 20))).any()
+    assert not game.board(ClothOfGold(height=40, width=50).init(seeds(1, 20))).any()
 
 
 def test_parameters_default_to_those_of_the_rules() -> None:
     fields = dataclasses.fields(ReferenceGame)
-    assert make().parameters == {field.name: field.default for field in fields[: len(make().parameters)]}
+    assert ClothOfGold().parameters == {field.name: field.default for field in fields[: len(ClothOfGold().parameters)]}
 
 
 @pytest.mark.parametrize(
@@ -405,7 +398,7 @@ def test_parameters_default_to_those_of_the_rules() -> None:
     ],
 )
 def test_lines_that_no_game_comes_to_are_refused(line: str) -> None:
-    game = make(height=10, width=10, max_rounds=4)
+    game = ClothOfGold(height=10, width=10, max_rounds=4)
     game.string_to_state("move:a turn:9 round:1 acts:1 score:+0 placed:r0c0 board:A!")
     with refused("position"):
         game.string_to_state(line)
