@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlencode
 
 from cellgames.agents.networks.agent_files import (
@@ -29,7 +29,7 @@ from cellgames.agents.networks.agent_files import (
     ids_with_weights,
 )
 from cellgames.envs.registry import plugin_of, plugins
-from cellgames.plugins import Target, additions, resolve
+from cellgames.plugins import additions, resolve
 from cellgames.utils.errors import InputError, listed, shown
 
 if TYPE_CHECKING:
@@ -75,11 +75,19 @@ class AgentSpec:
 
     def make(self, text: str | None) -> AnyAgent:
         """Return a new agent of the text after the name and a colon, or None; a `ValueError` for another text."""
+        from .base import ByGame
+
         arguments = self._arguments(text)
-        if self.by_game:
-            return by_game(self.name, *arguments, default=self.default, at_once=self.at_once)
-        made: AnyAgent = resolve(self.default)(*arguments)
-        return made
+
+        def make(game: Game) -> AnyAgent:
+            general = self.at_once or self.default if game.info.simultaneous else self.default
+            if not (target := plugin_of(game).agents.get(self.name, general)):
+                having = ", ".join(plugin.id for plugin in plugins() if self.name in plugin.agents)
+                raise InputError(f"agent {shown(self.name)}", f"a game with one ({having})", game.id)
+            return resolve(target)(*arguments)  # type: ignore[no-any-return]
+
+        agent: AnyAgent = ByGame(self.name, make) if self.by_game else resolve(self.default)(*arguments)
+        return agent
 
     def _arguments(self, text: str | None) -> list[int | Path | str]:
         if self.takes in ("AGENT", "COMMAND", "MODEL"):
@@ -99,26 +107,6 @@ class AgentSpec:
             got = "nothing" if text is None else shown(number)
             raise InputError(f"{self.name}:N", f"a number of playouts a move for N, such as {self.name}:64", got)
         return [int(number), *([Path(path)] if colon else [])]
-
-
-def by_game(name: str, *arguments: Any, default: Target = "", at_once: Target = "") -> AnyAgent:
-    """Return the agent that is, in each game, the one that the game's plugin lists under this name.
-
-    `arguments` are those of the game's agent, and `default` makes it for games that list none; "" refuses those games.
-    `at_once`, unless it is "", takes the place of `default` in games in which all players act at once.
-    """
-    from .base import ByGame
-
-    def make(game: Game) -> AnyAgent:
-        general = at_once if at_once != "" and game.info.simultaneous else default
-        target = plugin_of(game).agents.get(name, general)
-        if target == "":
-            having = ", ".join(plugin.id for plugin in plugins() if name in plugin.agents)
-            raise InputError(f"agent {shown(name)}", f"a game with one ({having})", game.id)
-        made: AnyAgent = resolve(target)(*arguments)
-        return made
-
-    return ByGame(name, make)
 
 
 _HERE = "cellgames.agents"
@@ -330,18 +318,22 @@ def own_name(agent: AnyAgent) -> str:
     return name
 
 
+def named_agents(agents: Agents) -> list[tuple[str, str | AnyAgent]]:
+    """Return names with specs and agents, in the given order."""
+    if isinstance(agents, Mapping):
+        return list(agents.items())
+    return [split_name(agent) if isinstance(agent, str) else (own_name(agent), agent) for agent in agents]
+
+
 def by_name(agents: Agents) -> dict[str, str | AnyAgent]:
     """Return specs and agents by the names that they have in records, in the given order.
 
     A `ValueError` names one that `split_name` refuses or that cannot be printed, or what two agents or two names share.
     """
-    if isinstance(agents, Mapping):
-        pairs = list(agents.items())
-        for name, agent in pairs:
-            if name != (inner_spec(agent) if isinstance(agent, str) else own_name(agent)):
-                _check_name(name, name)
-    else:
-        pairs = [split_name(agent) if isinstance(agent, str) else (own_name(agent), agent) for agent in agents]
+    pairs = named_agents(agents)
+    for name, agent in pairs if isinstance(agents, Mapping) else ():
+        if name != (inner_spec(agent) if isinstance(agent, str) else own_name(agent)):
+            _check_name(name, name)
     names = [name for name, _ in pairs]
     if hidden := [name for name in names if not name.isprintable()]:
         raise InputError("agents", "names that can be printed", listed(hidden))

@@ -23,7 +23,6 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,7 @@ from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import InputError, check_one_of, clipped, shown
 from cellgames.utils.version import __version__
 
-from .agent_specs import AGENTS, AgentFile, file_of, inner_spec, own_name, split_name
+from .agent_specs import AGENTS, AgentFile, Agents, file_of, inner_spec, named_agents, split_name
 from .programs.process import identity_of_command
 
 if TYPE_CHECKING:
@@ -175,19 +174,13 @@ def digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=_BYTES).hexdigest()
 
 
-def identities(
-    agents: Mapping[str, str | AnyAgent] | Iterable[str | AnyAgent], game: Game | None = None
-) -> dict[str, str]:
+def identities(agents: Agents, game: Game | None = None) -> dict[str, str]:
     """Return the identity of each agent by its name, in the order of names, in a game if it is given (`identity`).
 
     Agents are specs and agents by name, or texts that `agents.load` takes, and agents.
     """
-    if isinstance(agents, Mapping):
-        named = list(agents.items())
-    else:
-        named = [split_name(agent) if isinstance(agent, str) else (own_name(agent), agent) for agent in agents]
-    found = {name: _of_spec(agent, game) if isinstance(agent, str) else identity(agent, game) for name, agent in named}
-    return dict(sorted(found.items()))
+    named = sorted(named_agents(agents), key=lambda pair: pair[0])
+    return {name: _of_spec(agent, game) if isinstance(agent, str) else identity(agent, game) for name, agent in named}
 
 
 def identity(agent: str | AnyAgent, game: Game | None = None) -> str:

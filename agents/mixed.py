@@ -17,7 +17,7 @@ from typing_extensions import override
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError, shown
 
-from .base import AnyAgent, BaseAgent, ByGame, acting, is_memoryless, takes_states
+from .base import AnyAgent, ByGame, GameAgent, acting, is_memoryless, takes_states
 from .loading import load
 from .playouts import has_compound_turns, random_actions
 
@@ -44,23 +44,21 @@ def _make(share: float, spec: str, game: Game) -> AnyAgent:
     return MixedAgent(share, agent, parts=is_memoryless(agent, game) and not game.info.simultaneous)
 
 
-class _Mixed(BaseAgent):
+class _Mixed(GameAgent):
     """An agent that plays a share of its moves at random; with `parts` another one is asked about the others only."""
 
     def __init__(self, share: float, agent: Any, *, parts: bool) -> None:
         super().__init__()
         self._share, self._agent, self._parts = share, agent, parts
-        self._game: Game | None = None
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        self._game = game
+        super().start(game, players, env_ids)
         self._agent.start(game, players, env_ids)
 
     def _mix(self, mask: Tensor, generator: torch.Generator, ask: Callable[[Tensor], Tensor]) -> Tensor:
         """Return actions, int64 [L, ...]; `ask` gets the rows about which the other agent is asked."""
-        nvec = (mask.shape[1],) if self._game is None else self._game.info.action_nvec
-        actions = random_actions(mask, nvec, generator)
+        actions = random_actions(mask, self.game.info.action_nvec, generator)
         drawn = torch.rand(len(mask), generator=generator, device=generator.device).to(mask.device)
         own = drawn >= self._share
         asked = own if self._parts else torch.ones_like(own)
@@ -86,6 +84,5 @@ class MixedSearcher(_Mixed):
 
     def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions, as in `StateAgent.act_on_state`."""
-        assert self._game is not None
-        mask = self._game.legal_actions(state)
+        mask = self.game.legal_actions(state)
         return self._mix(mask, generator, lambda rows: self._agent.act_on_state(state[rows], env_ids[rows], generator))

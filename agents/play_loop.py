@@ -271,9 +271,5 @@ def parse_moves(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tens
             if (number := known.get(name)) is None:
                 number = known[name] = game.string_to_action(name)
             numbers.append(number)
-    components: list[Tensor] = []
-    flat = torch.tensor(numbers, dtype=torch.int64, device="cpu").view(len(moves), seats)
-    for choices in reversed(game.info.action_nvec):
-        components.insert(0, flat % choices)
-        flat = flat // choices
-    return torch.stack(components, dim=-1).reshape(len(moves), *game.info.action_shape)
+    parts = torch.unravel_index(torch.tensor(numbers, dtype=torch.int64, device="cpu"), game.info.action_nvec)
+    return torch.stack(parts, dim=-1).reshape(len(moves), *game.info.action_shape)

@@ -11,7 +11,6 @@ Letters: `L` games to move in, `D` designs, `S` shapes of a design, `W` units of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,13 +55,7 @@ class ClothOpening:
 
 def read_openings(path: Path) -> tuple[ClothOfGold, tuple[ClothOpening, ...]]:
     """Return the game for which a champion was made, and its designs; a `ValueError` names faults of the file."""
-    name, parameters, designs = read_champion_data(path)
-    if name != ClothOfGold.id:
-        raise InputError(path, f"a champion of {ClothOfGold.id}", f"one of {name}")
-    try:
-        game = ClothOfGold(**parameters)
-    except (TypeError, ValueError) as error:
-        raise located(error, path) from None
+    game, designs = read_champion_data(path, ClothOfGold)
     return game, tuple(_opening(f"{path}, design {number}", game, one) for number, one in enumerate(designs, 1))
 
 
@@ -80,13 +73,14 @@ def _opening(where: str, game: ClothOfGold, data: Any) -> ClothOpening:
     return ClothOpening(tuple(tuple(divmod(cell, game.width) for cell in shape) for shape in shapes), weight)
 
 
-def shipped_openings(parameters: Mapping[str, Any]) -> Path:
-    """Return the file of the package for a world of this size and rounds of this length; a `ValueError` without one."""
+def shipped_openings(game: ClothOfGold) -> tuple[ClothOfGold, tuple[ClothOpening, ...]]:
+    """Return the champion of the package for a world and rounds as large; a `ValueError` without one."""
     same = ("height", "width", "generations")
     for path in sorted(CHAMPIONS.glob("*.json")):
-        if all(read_champion_data(path)[1].get(name) == parameters.get(name) for name in same):
-            return path
-    wanted = ", ".join(f"{name}={parameters.get(name)}" for name in same)
+        made = read_openings(path)
+        if all(getattr(made[0], name) == getattr(game, name) for name in same):
+            return made
+    wanted = ", ".join(f"{name}={getattr(game, name)}" for name in same)
     cause = "`cellgames evolve` makes one"
     raise InputError("champion", "a game for which the package has one", wanted, cause, ClothOfGold.id)
 
@@ -174,9 +168,9 @@ class ClothChampion(TurnAgent):
     @override
     def check_game(self, game: Game) -> None:
         super().check_game(game)
-        self.then.check_game(game)
+        assert isinstance(game, ClothOfGold)  # says `super`
         if self._file is None:
-            shipped_openings(game.parameters)
+            shipped_openings(game)
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
@@ -189,7 +183,7 @@ class ClothChampion(TurnAgent):
     def _prepare(self) -> None:
         """Write down all designs as cells of the game."""
         game = self.game
-        made, designs = self._file or read_openings(shipped_openings(game.parameters))
+        made, designs = self._file or shipped_openings(game)
         down, right = (game.height - made.height) // 2, (game.width - made.width) // 2
         widest = max(len(shape) for one in designs for shape in one.shapes)
         most = max(len(one.shapes) for one in designs)

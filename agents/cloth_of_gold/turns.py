@@ -108,29 +108,13 @@ class TurnAgent(GameAgent[ClothOfGold]):
         self._plans, self._planned = reaching(self._plans, env_ids, -1), reaching(self._planned, env_ids)
 
     def act_on_state(self, state: ClothState, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Place the next unit of each game's turn, or end the turn: int64 [L]."""
-        game = self.game
+        """Place the next unit of each game's turn, cast a bolt before the first one, or end the turn: int64 [L]."""
+        game, bolts = self.game, torch.full_like(env_ids, -1)
         self._reach(env_ids)
         new = (~self._planned[env_ids]).nonzero().squeeze(1)
         if len(new) and game.end_turn > game.cells:
-            bolts = torch.full_like(env_ids, -1)
             bolts[new] = self.bolts(state[new], generator)
-            rest = (bolts < 0).nonzero().squeeze(1)
-            actions = torch.where(bolts < 0, 0, game.cells + bolts)
-            if len(rest) < len(bolts):
-                if len(rest):
-                    actions[rest] = self._next(state[rest], env_ids[rest], generator)
-                return actions
-        return self._next(state, env_ids, generator)
-
-    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        """Return cells of bolts to cast before the turn is decided, int64 [L], -1 for none, in games with perks."""
-        return torch.full_like(state.current_player, -1)
-
-    def _next(self, state: ClothState, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Place the next unit of each game's turn, or end the turn, where no bolt is cast."""
-        game = self.game
-        new = (~self._planned[env_ids]).nonzero().squeeze(1)
+            new = new[bolts[new] < 0]
         if len(new):
             self._plans[env_ids[new]] = self._mixed(state[new], generator)
             self._planned[env_ids[new]] = True
@@ -139,9 +123,13 @@ class TurnAgent(GameAgent[ClothOfGold]):
         unit = wanted.int().argmax(1, keepdim=True)
         cell = plans.gather(1, unit).squeeze(1)
         self._plans[env_ids] = plans.scatter(1, unit, -1)
-        placing = wanted.any(1)
+        placing = wanted.any(1) & (bolts < 0)
         self._planned[env_ids] = placing
-        return torch.where(placing, cell, game.end_turn)
+        return torch.where(bolts < 0, torch.where(placing, cell, game.end_turn), game.cells + bolts)
+
+    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        """Return cells of bolts to cast before the turn is decided, int64 [L], -1 for none, in games with perks."""
+        return torch.full_like(state.current_player, -1)
 
     def _mixed(self, state: ClothState, generator: torch.Generator) -> Tensor:
         """Return turns as `turns` does, a share of them random."""

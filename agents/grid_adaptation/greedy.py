@@ -6,7 +6,7 @@ Letters: `L` games, `C` plans, `G` guesses, `P` players, `W` words of a board (s
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -105,21 +105,32 @@ class Planner:
         """
         first = self.game.first_tiles > 1 and bool((seen.round == 1).any())
         plans = self.shapes if first else self.game.spaces
-        make: Callable[[Seen, Tensor, Tensor, Tensor], Plans] = self._first_plans if first else self._later_plans
         more = nothing(self.game, len(seen), seeds.device)[:, None][:, :0] if more is None else more
         if others is None:
             lots = chance.draw(seeds[:, None], _SEQUENCES, torch.arange(self.guesses * 7, device=seeds.device))
             order = lots.view(len(seen), self.guesses, 7).argsort(2)[:, :, : self.game.players - 1]
             others = seen.sequence[:, None, None] ^ (order + 1)  # they differ in other digits each
         rows = torch.arange(len(seen), device=seeds.device).split(max(1, _BOARDS // (self.guesses * plans)))
-        found = [make(seen[some], seeds[some], others[some], more[some]) for some in rows]
+        found = [self._plans(first, seen[some], seeds[some], others[some], more[some]) for some in rows]
         return Plans.merged(found)
 
-    def _later_plans(self, seen: Seen, seeds: Tensor, others: Tensor, more: Tensor) -> Plans:
+    def _plans(self, first: bool, seen: Seen, seeds: Tensor, others: Tensor, more: Tensor) -> Plans:
+        """Return the plans of some players, in round 1 (`first`) or later; the other arguments are those of `plans`."""
+        outset = self._outset(seen, seeds, others)
+        make, weights, ties = (self._first_plans, _FIRST, 0) if first else (self._later_plans, _LATER, _TIES)
+        actions, worth = make(seen, seeds, outset)
+        further = more.clone()
+        actions[:, :, FLIP] = further[:, :, FLIP] = outset.flip[:, None]
+        if more.shape[1]:
+            own = tiles_on(self.game.grid, further[:, :, SLOTS])
+            worth = torch.cat((worth, self._worth(seen, outset, own, weights) << ties), 1)
+        flips = outset.flips / (self.guesses * sum(_FLIPS))
+        return Plans(torch.cat((actions, further), 1), worth, flips, self.guesses * sum(weights) << ties)
+
+    def _later_plans(self, seen: Seen, seeds: Tensor, outset: _Outset) -> tuple[Tensor, Tensor]:
         """Return all spaces for the tile; and the best of them with all others for a reserve tile."""
         none, grid = self.game.spaces, self.game.grid
         spaces = torch.arange(none, device=seeds.device)
-        outset = self._outset(seen, seeds, others)
         free = ~grid.unpack(seen.planes[0]).flatten(1)
         lots = chance.draw(seeds[:, None], _TIE, spaces) & ((1 << _TIES) - 1)
 
@@ -138,16 +149,13 @@ class Planner:
         actions[:, :none, 0] = spaces
         actions[:, none:, 0], actions[:, none:, RESERVE] = best[:, None], spaces
         actions[:, :, 0] = actions[:, :, 0].where(some[:, None], none)
-        actions[:, :, FLIP] = outset.flip[:, None]
         worth = torch.cat((alone, pairs), 1)
         worth[:, 0] = worth[:, 0].where(some, 0)  # "none", where nothing else is left
-        actions, worth = self._with(more, actions, worth, lambda own: self._worth(seen, outset, own, _LATER) << _TIES)
-        return Plans(actions, worth, outset.flips / (self.guesses * sum(_FLIPS)), self.guesses * sum(_LATER) << _TIES)
+        return actions, worth
 
-    def _first_plans(self, seen: Seen, seeds: Tensor, others: Tensor, more: Tensor) -> Plans:
+    def _first_plans(self, seen: Seen, seeds: Tensor, outset: _Outset) -> tuple[Tensor, Tensor]:
         """Return random shapes, with a reserve tile where there is one."""
         game, num_envs, number = self.game, len(seen), self.game.first_tiles
-        outset = self._outset(seen, seeds, others)
         counter = torch.arange(3 * self.shapes, device=seeds.device).view(self.shapes, 3)
         lots = chance.draw(seeds[:, None, None], _SHAPE, counter)
         without = torch.nn.functional.pad(shapes_at(game.size, number, lots), (0, 1), value=game.spaces)
@@ -157,23 +165,9 @@ class Planner:
         legal = free.gather(1, spaces.flatten(1)).view_as(spaces)
         room, kept = free.int().argmax(1)[:, None, None], torch.arange(number + 1, device=seeds.device) >= number
         spaces = spaces.where(legal, torch.where(kept, game.spaces, room))
-        worth = self._worth(seen, outset, tiles_on(game.grid, spaces), _FIRST)
         actions = nothing(game, num_envs, seeds.device)[:, None].repeat(1, self.shapes, 1)
         actions[:, :, :number], actions[:, :, RESERVE] = spaces[:, :, :number], spaces[:, :, number]
-        actions[:, :, FLIP] = outset.flip[:, None]
-        actions, worth = self._with(more, actions, worth, lambda own: self._worth(seen, outset, own, _FIRST))
-        return Plans(actions, worth, outset.flips / (self.guesses * sum(_FLIPS)), self.guesses * sum(_FIRST))
-
-    def _with(
-        self, more: Tensor, actions: Tensor, worth: Tensor, evaluate: Callable[[Tensor], Tensor]
-    ) -> tuple[Tensor, Tensor]:
-        """Return plans with the spaces of further actions after them, and their worth."""
-        if not more.shape[1]:
-            return actions, worth
-        further = more.clone()
-        further[:, :, FLIP] = actions[:, :1, FLIP]
-        own = tiles_on(self.game.grid, further[:, :, SLOTS])
-        return torch.cat((actions, further), 1), torch.cat((worth, evaluate(own)), 1)
+        return actions, self._worth(seen, outset, tiles_on(game.grid, spaces), _FIRST)
 
     def _outset(self, seen: Seen, seeds: Tensor, others: Tensor) -> _Outset:
         """Guess what the others place, and return the boards."""
@@ -229,7 +223,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
 
     plays = GridAdaptation
 
-    def __init__(self, name: str, guesses: int) -> None:
+    def __init__(self, name: str | None = None, guesses: int = 8) -> None:
         super().__init__(name)
         check_at_least(1, guesses=guesses)
         self._guesses = guesses
@@ -277,10 +271,8 @@ class GridPlayer(GameAgent[GridAdaptation]):
 class GridGreedy(GridPlayer):
     """An agent that plays the plan of `Planner` that is worth most."""
 
+    name = "greedy"
     memoryless = True
-
-    def __init__(self, name: str = "greedy", *, guesses: int = 8) -> None:
-        super().__init__(name, guesses)
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:

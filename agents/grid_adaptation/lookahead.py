@@ -24,7 +24,6 @@ from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator, pointer
-from cellgames.utils.errors import InputError
 
 from .decoding import Seen
 
@@ -57,7 +56,7 @@ def tried(grid: PackedGrid, base: Tensor, own: Tensor, generations: int) -> Tens
     For a sequence that differs from the player's own in some digits, theirs count the other way round.
 
     Args:
-        grid: how boards are packed.
+        grid: how boards are packed; as many rows as columns.
         base: boards before the player's own tiles land, int64 [5, W, L, G], see `base_of`.
         own: boards of own tiles to try out, int64 [W, L or 1, C]. One on a tile that is not barred takes it away, for
             somebody else has named the space.
@@ -66,8 +65,6 @@ def tried(grid: PackedGrid, base: Tensor, own: Tensor, generations: int) -> Tens
     Returns:
         int32 [generations, digits, L, C], summed over the guesses.
     """
-    if grid.rows != grid.cols:
-        raise InputError("grid", "a square board", f"{grid.rows} x {grid.cols}")
     return _tried(base, own, grid.rows, generations)
 
 

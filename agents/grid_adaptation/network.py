@@ -137,7 +137,9 @@ class GridNetwork(Network[GridAdaptation]):
         """Return the relation of the next space to those chosen before; `first` is bool [L], round 1."""
         spaces = self.game.spaces
         later = (spaces + 1) * (~first).long()
-        tables = self._near_tables()
+        weights = functional.pad(self.near.flatten(2), (0, 1))  # the last one is for what is too far away
+        # Of tiles by next spaces, or none, [slots, 2 (N + 1), N + 1], of round 1 and later ones.
+        tables = weights[:, :, _offsets(self.game.size, self.near.device)].transpose(0, 1).flatten(1, 2)
 
         def near(k: int, before: Tensor) -> Tensor | None:
             if not 0 < k <= RESERVE:
@@ -146,12 +148,6 @@ class GridNetwork(Network[GridAdaptation]):
             return functional.embedding_bag(before + at[:, None], tables[k], mode="sum")
 
         return near
-
-    def _near_tables(self) -> Tensor:
-        """Return the tables of tiles by next spaces, or none, [slots, 2 (N + 1), N + 1], of round 1 and later ones."""
-        weights = functional.pad(self.near.flatten(2), (0, 1))  # the last one is for what is too far away
-        tables = weights[:, :, _offsets(self.game.size, self.near.device)]
-        return tables.transpose(0, 1).flatten(1, 2)
 
 
 @table

@@ -42,7 +42,6 @@ class GridRollout(GridPlayer):
     Each of the others counts by the share of matches in which it would be behind in the end, softened near equal
     points, if a sequence goes on to earn its points of the last round played, but less in each round. The planner's
     estimate of a plan counts as well: playouts are few, and their later rounds are left to chance.
-    `playouts` are played for each action, of `candidates` plans at most.
     """
 
     def __init__(self, playouts: int, *, candidates: int = 12, guesses: int = 8) -> None:

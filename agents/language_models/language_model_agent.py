@@ -20,7 +20,7 @@ from torch import Tensor
 
 from cellgames.agents.base import BaseAgent, PartialAnswerError
 from cellgames.agents.views import View
-from cellgames.envs.core import Game, State
+from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import Options, option
@@ -187,11 +187,6 @@ def rules_text(game: Game) -> str:
     return "\n\n".join(paragraphs)
 
 
-def position_text(game: Game, state: State, player: int) -> str:
-    """Return the text of a position as a player observes it, in several lines; the state is a batch of one."""
-    return f"{game.text_for(state, player)}\nIn one line: {game.view_to_string(state, player)}"
-
-
 def legal_moves(view: View) -> str:
     """Return the legal moves by name; of more than `_MOST_MOVES` only some, spread evenly.
 
@@ -212,7 +207,7 @@ def question(view: View, *, hidden: bool = False) -> str:
     return "\n\n".join(
         [
             f"You are {name}. {view.turn} {'step has' if view.turn == 1 else 'steps have'} been played.",
-            position_text(view.game, view.state, view.player),
+            f"{view.game.text_for(view.state, view.player)}\nIn one line: {view.position}",
             *([] if hidden else [legal_moves(view)]),
             ANSWER.format(example=_example(view, hidden)),
         ]

@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, located, shown
 from cellgames.utils.extras import install
+
+if TYPE_CHECKING:
+    from cellgames.envs.core import Game
+
+G = TypeVar("G", bound="Game[Any]")
 
 MIXTURE_FILE = "mixture.json"
 """The name of the file in a league's folder that says who plays how often."""
@@ -46,8 +51,8 @@ def to_text(game: str, parameters: Mapping[str, Any], designs: Sequence[Mapping[
     return f'{json.dumps(head)[:-1]}, "designs": [\n{lines}\n]}}\n'
 
 
-def read_champion_data(path: Path) -> tuple[str, dict[str, Any], list[Any]]:
-    """Return the game, its parameters and the designs of a file, at least one; a `ValueError` names its faults."""
+def read_champion_data(path: Path, kind: type[G]) -> tuple[G, list[Any]]:
+    """Return the game of a champion, of this class, and its designs, at least one; a `ValueError` names faults."""
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -63,7 +68,12 @@ def read_champion_data(path: Path) -> tuple[str, dict[str, Any], list[Any]]:
     game, parameters, designs = (data.get(name) for name in ("game", "parameters", "designs"))
     if not (isinstance(game, str) and isinstance(parameters, dict) and isinstance(designs, list) and designs):
         raise InputError(path, "a game, parameters and a list of designs", cause="is the file damaged?")
-    return game, parameters, designs
+    if game != kind.id:
+        raise InputError(path, f"a champion of {kind.id}", f"one of {game}")
+    try:
+        return kind(**parameters), designs
+    except (TypeError, ValueError) as error:
+        raise located(error, path) from None
 
 
 def check_weight(where: str, weight: object) -> float:

@@ -104,11 +104,6 @@ class Tree:
         """Return the numbers of the roots, int64 [B]."""
         return torch.arange(0, self.trees * self.capacity, self.capacity, device=self.device)
 
-    def like(self, trees: int, capacity: int) -> Tree:
-        """Return empty trees of the same kind."""
-        players, named = self.total.shape[1], self.actions is not None
-        return Tree(self.state[:0], trees, capacity, self.edges, players, named=named)
-
     def of_root(self, numbers: Tensor) -> Tensor:
         """Return the roots' entries, [B, ...], of an array over nodes."""
         return numbers[:: self.capacity]
@@ -242,7 +237,8 @@ class Tree:
 
     def part(self, rows: Tensor, below: Tensor) -> Tree:
         """Return parts of trees `rows`, given by `below`, as trees of their own with no room for more."""
-        new = self.like(len(rows), int(below.sum(1).max()))
+        capacity, players, named = int(below.sum(1).max()), self.total.shape[1], self.actions is not None
+        new = Tree(self.state[:0], len(rows), capacity, self.edges, players, named=named)
         new.graft(torch.arange(len(rows), device=rows.device), self, rows, below)
         return new
 

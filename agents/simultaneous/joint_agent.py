@@ -73,17 +73,13 @@ class JointSearchAgent(GameAgent):
             raise must_start(self)
         if search.game.info.stochastic:
             state = state.replace(seed=draw_seeds(len(state), generator, state.device))
-        rows = torch.arange(len(state), device=state.device).split(self._together(search, state))
+        node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
+        node += 24 * search.players * search.width
+        together = max(1, _BYTES // ((search.simulations + 1) * node))
+        rows = torch.arange(len(state), device=state.device).split(together)
         parts = [search.run(state[some], generator) for some in rows]
         fields = zip(*(vars(part).values() for part in parts), strict=True)
         return JointResult(*(torch.cat(field) for field in fields))
-
-    @staticmethod
-    def _together(search: RegretMatching, state: State) -> int:
-        """Return the number of trees that may grow at the same time."""
-        node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
-        node += 24 * search.players * search.width
-        return max(1, _BYTES // ((search.simulations + 1) * node))
 
 
 def mcts(simulations: int) -> JointSearchAgent:

@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import GameAgent, draw_seeds, must_start, reaching
+from cellgames.agents.base import GameAgent, draw_seeds, reaching
 from cellgames.agents.networks.agent_files import CHAMPION_FILE, check_weight, read_champion_data
 from cellgames.agents.simultaneous import solve_matrix
 from cellgames.envs.core import Game
@@ -37,7 +37,7 @@ from cellgames.envs.toroidal_cup.dealing import PLACEABLE
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.notation import string_to_placement
 from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS
-from cellgames.utils.errors import InputError, check_share, shown
+from cellgames.utils.errors import InputError, check_at_least, check_share, shown
 
 from .bands import Band, Ints, band_of
 
@@ -66,27 +66,11 @@ class CupDesign:
     placements: Mapping[str, Sequence[Placement]]
 
 
-@dataclass(frozen=True)
-class ChampionFile:
-    """The designs of a champion, and the game for which they were made.
-
-    Attributes:
-        game: id.
-        parameters: parameters of the game.
-        designs: at least one.
-    """
-
-    game: str
-    parameters: Mapping[str, Any]
-    designs: tuple[CupDesign, ...]
-
-
-def read_champion(path: Path) -> ChampionFile:
-    """Return the designs of a file; a `ValueError` names what is wrong with one that is no champion's."""
-    game, parameters, designs = read_champion_data(path)
+def read_champion(path: Path) -> tuple[ToroidalCup, tuple[CupDesign, ...]]:
+    """Return the game for which a champion was made, and its designs; a `ValueError` names faults of the file."""
+    game, designs = read_champion_data(path, ToroidalCup)
     try:
-        found = tuple(_design(path, number, one) for number, one in enumerate(designs, 1))
-        return ChampionFile(game, parameters, found)
+        return game, tuple(_design(path, number, one) for number, one in enumerate(designs, 1))
     except (KeyError, TypeError, AttributeError):
         raise InputError(path, "a game, parameters and a list of designs", cause="is the file damaged?") from None
 
@@ -105,21 +89,15 @@ def _design(path: Path, number: int, data: Mapping[str, Any]) -> CupDesign:
     return CupDesign(pattern, shapes, weight, {s: tuple(e for e in every if e) for s, every in placements.items()})
 
 
-def shipped_champion(game: str, parameters: Mapping[str, Any]) -> Path:
-    """Return the file of the package made on the same board, else on the real one, or raise a `ValueError`."""
-    found = {path: read_champion(path) for path in sorted(CHAMPIONS.glob("*.json"))}
-    ours = {path: champion for path, champion in found.items() if champion.game == game}
-    if not ours:
-        cause = f"`cellgames evolve {game}` makes one"
-        raise InputError("champion", "a game for which the package has one", game, cause)
-    same = ("rows", "cols", "teams", "stride")
+def shipped_champion(game: ToroidalCup) -> tuple[ToroidalCup, tuple[CupDesign, ...]]:
+    """Return the champion of the package that was made on the same board, else on the real one."""
 
-    def fit(path: Path) -> tuple[int, int]:
-        champion = ours[path]
-        alike = sum(champion.parameters.get(name) == parameters.get(name) for name in same)
-        return alike, len({design.pattern for design in champion.designs})
+    def fit(champion: tuple[ToroidalCup, tuple[CupDesign, ...]]) -> tuple[int, int]:
+        made, designs = champion
+        alike = sum(getattr(made, name) == getattr(game, name) for name in ("rows", "cols", "teams", "stride"))
+        return alike, len({design.pattern for design in designs})
 
-    return max(ours, key=fit)
+    return max(map(read_champion, sorted(CHAMPIONS.glob("*.json"))), key=fit)
 
 
 _CELLS = 23_000_000  # of all games for the last shape; on the real board these are 2,053 games
@@ -165,8 +143,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         self, path: Path | None = None, name: str = "champion", *, games: int | None = None, answered: float = 0.1
     ) -> None:
         super().__init__(name)
-        if games is not None and games < 0:
-            raise InputError("games", "at least 0", games)
+        check_at_least(0, games=games or 0)
         check_share(answered=answered)
         self.games, self.answered = games, answered
         self._file = None if path is None else read_champion(path / CHAMPION_FILE if path.is_dir() else path)
@@ -178,18 +155,10 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def check_game(self, game: Game) -> None:
         super().check_game(game)
         assert isinstance(game, ToroidalCup)  # says `super`
-        known = {design.pattern for design in self._champion(game).designs}
-        if missing := [pattern for pattern in game.patterns if not self._serving(game, pattern)]:
-            have = ", ".join(sorted(known))
+        _, designs = self._file or shipped_champion(game)
+        if missing := [pattern for pattern in game.patterns if not _serving(designs, pattern)]:
+            have = ", ".join(sorted({design.pattern for design in designs}))
             raise InputError(f"agent {self.name!r}", f"a game with patterns that it knows ({have})", ", ".join(missing))
-
-    def _champion(self, game: ToroidalCup) -> ChampionFile:
-        return self._file or read_champion(shipped_champion(game.id, game.parameters))
-
-    def _serving(self, game: ToroidalCup, pattern: str) -> list[CupDesign]:
-        """Return the designs that can place the shapes of a pattern."""
-        stamps = set(PLACEABLE[pattern].stamps)
-        return [one for one in self._champion(game).designs if one.pattern == pattern and stamps <= set(one.placements)]
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
@@ -205,9 +174,9 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def _prepare(self) -> None:
         """Write down all designs as actions of the game."""
         game, lattice = self.game, self.game.lattice
-        champion = self._champion(game)
-        made = ToroidalCup(**champion.parameters).lattice
-        self._designs = [one for pattern in game.patterns for one in self._serving(game, pattern)]
+        champion, designs = self._file or shipped_champion(game)
+        made = champion.lattice
+        self._designs = [one for pattern in game.patterns for one in _serving(designs, pattern)]
         self._actions: list[Ints] = []  # [K, S] each
         for design in self._designs:
             actions = np.zeros((len(game.stamps), design.shapes), dtype=np.int64)
@@ -222,12 +191,10 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose a placement for each row, int64 [L]."""
-        if self._game is None:
-            raise must_start(self)
-        seats = self.seats.of(env_ids)
+        game, seats = self.game, self.seats.of(env_ids)
         self._begun = reaching(self._begun, env_ids)
         left = observation[:, -1, 0, 0].long()
-        kinds = self.game.stamp_seen(observation).tolist()
+        kinds = game.stamp_seen(observation).tolist()
         draws = [np.random.default_rng(seed) for seed in draw_seeds(len(env_ids), generator).tolist()]
         new = self._begun[env_ids, seats] == 0
         keys = list(zip(env_ids.tolist(), seats.tolist(), strict=True))
@@ -362,6 +329,12 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
             else:
                 changed[:, slot] = draw.integers(self.game.lattice.actions)
         return changed
+
+
+def _serving(designs: Sequence[CupDesign], pattern: str) -> list[CupDesign]:
+    """Return the designs that can place the shapes of a pattern."""
+    stamps = set(PLACEABLE[pattern].stamps)
+    return [one for one in designs if one.pattern == pattern and stamps <= set(one.placements)]
 
 
 def _scaled(place: Ints, made: int, now: int) -> Ints:

@@ -174,26 +174,26 @@ class CupSearch(ToroidalCupGreedy):
 
     Args:
         simulations: games of Life for each placement, about.
-        mixed: draw the last placement from the mixed strategy; else play the best mean payoff there, too.
-        answered: the share of the games, 0 to 1, in which the others answer the mixed strategy.
+        answered: the share of the games, 0 to 1, in which the others answer the mixed strategy; with 0 it plays the
+            candidate of the best mean payoff in the last step, too.
     """
 
     bands: ClassVar[int] = 8
 
-    def __init__(self, simulations: int, *, mixed: bool = True, answered: float = 0.2) -> None:
+    def __init__(self, simulations: int, *, answered: float = 0.2) -> None:
         check_at_least(1, simulations=simulations)
         check_share(answered=answered)
         guesses = max(1, round(math.sqrt(simulations) / 16))  # so that as many candidates are left as meet guesses
         candidates = max(1, simulations // ((_ROUNDS + 1) * guesses))
         super().__init__(f"mcts:{simulations}", candidates=candidates, guesses=guesses)
-        self.mixed, self.answered = mixed, answered
+        self.answered = answered
         self._share = simulations // (_ROUNDS + 1)  # games of a round
 
     @override
     def _choose(self, game: ToroidalCup, state: CupState, seats: Tensor, mask: Tensor, seeds: Tensor) -> Tensor:
         actions, payoff = self._survivors(game, state, seats, mask, seeds)
         best = payoff.mean(2).argmax(1)
-        last = game.is_last_turn(state) & self.mixed
+        last = game.is_last_turn(state) & (self.answered > 0)
         if last.any():
             among = payoff[last]
             among = self.answered * among + (1 - self.answered) * among.mean(2, keepdim=True)

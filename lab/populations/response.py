@@ -97,7 +97,7 @@ class CupResponse(CupSearch):
     """`mcts:N` of the Toroidal Cup whose guesses of the others' placements are answers of an agent."""
 
     def __init__(self, simulations: int, agent: AnyAgent) -> None:
-        super().__init__(simulations, mixed=False)
+        super().__init__(simulations, answered=0)
         self._agent = agent
 
     @override

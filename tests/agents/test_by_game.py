@@ -14,7 +14,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import BaseAgent, load, select
-from cellgames.agents.agent_specs import by_game, wrapped
+from cellgames.agents.agent_specs import AgentSpec, wrapped
 from cellgames.agents.base import acting, takes_states
 from cellgames.agents.loading import identity
 from cellgames.agents.playouts import RandomAgent
@@ -67,7 +67,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 def test_it_is_the_agent_of_the_table_until_another_game_is_asked_for(listed: Callable[..., None]) -> None:
     listed(torus="Last", cup="First")
-    agent: Any = by_game("mine")
+    agent: Any = AgentSpec("mine", "", by_game=True).make(None)
     torus = agent.playing(TORUS)
     assert type(torus).__name__ == "Last"
     assert agent.playing(cellgames.make("torus-v0", **TORUS.parameters)) is torus
@@ -82,11 +82,11 @@ def test_it_is_the_agent_of_the_table_until_another_game_is_asked_for(listed: Ca
 
 def test_games_without_an_entry_get_the_default_or_are_refused(listed: Callable[..., None]) -> None:
     listed(torus="Last")
-    agent: Any = by_game("mine", default=lambda: First("something else"))
+    agent: Any = AgentSpec("mine", "", f"{__name__}:First", by_game=True).make(None)
     assert type(agent.playing(CUP)) is First
     assert agent.playing(CUP).name == "mine"
     listed(torus="Last", cloth="First")
-    strict: Any = by_game("mine")
+    strict: Any = AgentSpec("mine", "", by_game=True).make(None)
     for ask in (strict.playing, strict.check_game, lambda game: takes_states(strict, game)):
         with refused("agent 'mine'", CUP.id):
             ask(CUP)
@@ -95,7 +95,7 @@ def test_games_without_an_entry_get_the_default_or_are_refused(listed: Callable[
 def test_it_is_asked_as_its_agent_is(listed: Callable[..., None]) -> None:
     """By states where that one gets them, and in other games by observations."""
     listed(torus="Last", cup="First", cloth="First")
-    agent: Any = by_game("mine")
+    agent: Any = AgentSpec("mine", "", by_game=True).make(None)
     assert takes_states(agent, TORUS)
     assert not takes_states(agent, CUP)
     assert not takes_states(agent, CLOTH)

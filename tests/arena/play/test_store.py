@@ -193,7 +193,7 @@ def test_the_store_is_made_anew_from_the_files(tmp_path: Path) -> None:
     )
     free_for_all(cup, ["random", "greedy"], FreeForAllOptions(games=4), out=tmp_path / "many", store=path)
     bots: dict[str, AnyAgent] = {"first": First("first"), "random": RandomAgent()}
-    with Store(path) as store, feeding(store, "evaluation", "", identities(bots.values())) as keep:
+    with Store(path) as store, feeding(store, "evaluation", "", identities([*bots.values()])) as keep:
         play_evaluation(TORUS, bots, MatchOptions(games=6, chunk=2), keep=keep)
         expected = store.settings(), sorted(record.to_json() for record in store.games())
     places = places_of(tmp_path)
