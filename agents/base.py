@@ -176,21 +176,18 @@ class PolicyAgent(BaseAgent):
         nvec = self._nvec or action_mask.shape[1:]
         shape = (len(nvec),) if len(nvec) > 1 else ()
         chosen: list[Tensor] = []
-        failures: dict[int, Exception] = {}
+        failures, cause = dict[int, str](), None
         for row, (seen, mask) in enumerate(zip(observations, masks, strict=True)):
             given = tuple(np.split(mask, np.cumsum(nvec)[:-1])) if shape else mask
             try:
                 chosen.append(self._number(self._policy({"observation": seen, "action_mask": given}), shape))
             except Exception as error:
-                failures[row] = error
+                failures[row] = str(error) if isinstance(error, AnswerError) else f"{type(error).__name__}: {error}"
+                cause = cause or error
                 chosen.append(torch.full(shape, -1))
         actions = torch.stack(chosen).to(action_mask.device)
         if failures:
-            reasons = {
-                row: str(error) if isinstance(error, AnswerError) else f"{type(error).__name__}: {error}"
-                for row, error in failures.items()
-            }
-            raise PartialAnswerError(actions, reasons) from next(iter(failures.values()))
+            raise PartialAnswerError(actions, failures) from cause
         return actions
 
     @staticmethod

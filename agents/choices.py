@@ -7,12 +7,10 @@ import re
 from abc import abstractmethod
 from typing import Any, TypeVar
 
-import torch
 from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.utils.errors import InputError, shown
 
 S = TypeVar("S", bound=State)
@@ -52,15 +50,6 @@ class ChoiceGame(Game[Any]):
     _why_illegal = Game._why_illegal
     _legal_again = Game._legal_again
     _random_actions = Game._random_actions
-
-    @override
-    def _native_step(self, device: torch.device) -> None:
-        return None
-
-    @override
-    def _native_observer(self, state: State, seat: Tensor) -> None:
-        return None
-
-    @override
-    def solo(self, state: State) -> Solo:
-        return BatchOfOne(self, state)
+    _native_step = Game._native_step
+    _native_observer = Game._native_observer
+    solo = Game.solo

@@ -74,7 +74,8 @@ def best_arm(
         # Best first, then those not tried yet; whoever went, and places without an arm, last.
         mean = torch.where(tried > 0, value / tried.clamp(min=1), -0.5)
         mean = torch.where(places < left[:, None], mean, -1.0)
-        order = _shuffled_argsort(mean, generator)
+        shuffled = lots(mean, generator).argsort(dim=1)  # so that equal ones come in random order
+        order = shuffled.gather(1, mean.gather(1, shuffled).argsort(dim=1, descending=True, stable=True))
         arms, value, tried = (part.gather(1, order) for part in (arms, value, tried))
     return arms[:, 0]
 
@@ -104,13 +105,6 @@ def _rounds(count: Tensor, playouts: int) -> list[tuple[Tensor, Tensor]]:
 def lots(like: Tensor, generator: torch.Generator) -> Tensor:
     """Return random float32 of the shape of `like`, uniform from 0 to 1."""
     return torch.rand(like.shape, generator=generator, device=generator.device, dtype=torch.float32).to(like.device)
-
-
-def _shuffled_argsort(values: Tensor, generator: torch.Generator) -> Tensor:
-    """Return the descending order along dim 1, equal values in random order."""
-    shuffled = lots(values, generator).argsort(dim=1)
-    order = values.gather(1, shuffled).argsort(dim=1, descending=True, stable=True)
-    return shuffled.gather(1, order)
 
 
 MAX_BATCH = 4096

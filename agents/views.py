@@ -57,15 +57,6 @@ class Views(Sequence[View]):
         self._made: dict[int, View] = {}
         self._known: list[tuple[int, int]] = []  # players and turns, once a view is made
 
-    @classmethod
-    def of(cls, views: Sequence[View]) -> Views:
-        """Return views as this class, one or more of the same game."""
-        if isinstance(views, cls):
-            return views
-        players = torch.tensor([view.player for view in views], device=views[0].mask.device)
-        state = type(views[0].state).cat([view.state for view in views])
-        return cls(views[0].game, state, players, torch.stack([view.mask for view in views]))
-
     def __len__(self) -> int:
         """Return the number of games."""
         return len(self.players)

@@ -101,11 +101,6 @@ def turned(game: ClothOfGold, cells: Tensor, way: Tensor) -> Tensor:
     return torch.where(cells < 0, -1, row * game.width + col)
 
 
-def opens(game: ClothOfGold, state: ClothState) -> Tensor:
-    """Return a mask of positions in which the mover's first turn begins, bool [L]."""
-    return (state.round == 1 - game.initial_placement) & (state.acts == 0)
-
-
 def opening_turns(game: ClothOfGold, state: ClothState, shapes: Tensor, seeds: Tensor) -> Tensor:
     """Return first turns by designs, int64 [L, K], as `TurnAgent.turns` does; -1 alone where no shape can be placed.
 
@@ -199,8 +194,8 @@ class ClothChampion(TurnAgent):
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        found = self.then.turns(state, generator)
-        first = opens(self.game, state).nonzero().squeeze(1)
+        found, opens = self.then.turns(state, generator), state.round == 1 - self.game.initial_placement
+        first = (opens & (state.acts == 0)).nonzero().squeeze(1)
         if len(first):
             seeds = draw_seeds(len(first), generator, state.device)
             drawn = [int(np.random.default_rng(s).choice(len(self._weights), p=self._weights)) for s in seeds.tolist()]

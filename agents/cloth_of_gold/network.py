@@ -153,7 +153,11 @@ class ClothValues(Network[ClothOfGold]):
     def worth(self, boards: Tensor, numbers: Tensor) -> Tensor:
         """Return the value of positions, -1 to 1, to players whose view `packed_observation` has given: float [L]."""
         grid, worlds = self.game.grid, boards.movedim(0, -1)
-        ahead, leads = self._ahead(worlds, numbers)
+        # A round without placements: the units after it, int64 [2, S, N, L], and the leads, float [L, 3].
+        ahead = simulate(grid, worlds[:_KINDS], self.game.generations, self.game.neutral_rules)[:2]
+        units = count(ahead).t().float()
+        growth = units[:, :1] - units[:, 1:] - numbers[:, _LEAD, None]
+        leads = torch.cat((units, growth), 1) * LEAD
         given = len(worlds)  # then where the world is, and what a round would make of it
         planes = torch.ones((len(boards), given + 3, grid.rows, grid.cols), device=boards.device, dtype=torch.float32)
         planes[:, :given] = grid.unpack(worlds)
@@ -161,14 +165,6 @@ class ClothValues(Network[ClothOfGold]):
         known = torch.cat((scaled(numbers, count(worlds[:2]).t().float()), leads), 1)
         value: Tensor = self.value(self.trunk(padded(planes), known)[1]).squeeze(1).tanh()
         return value
-
-    def _ahead(self, worlds: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the units after a round without placements, int64 [2, S, N, L], and the leads, float [L, 3]."""
-        game = self.game
-        after = simulate(game.grid, worlds[:_KINDS], game.generations, game.neutral_rules)[:2]
-        units = count(after).t().float()
-        growth = units[:, :1] - units[:, 1:] - numbers[:, _LEAD, None]
-        return after, torch.cat((units, growth), 1) * LEAD
 
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
@@ -190,12 +186,6 @@ class ClothValues(Network[ClothOfGold]):
     @override
     def agent(self, name: str, *, sample: bool) -> AnyAgent:
         return ClothEvaluator(self, name=name)
-
-
-def after_turns(game: ClothOfGold, state: ClothState, plans: Tensor) -> ClothState:
-    """Return the positions after each of `C` turns of the movers, `L * C` games; plans int64 [L, C, K]."""
-    rows = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
-    return game.play_turn(state[rows], plans.flatten(0, 1))
 
 
 class ClothEvaluator(ClothGreedy):
@@ -228,8 +218,8 @@ class ClothEvaluator(ClothGreedy):
         plans, _ = proposals(game, state, seeds, self.candidates, self.considered)
         if game.random_rounds:
             state = state.replace(seed=seeds)  # dice of one's own
-        after = after_turns(game, state, plans)
-        mover = state.current_player.repeat_interleave(plans.shape[1])
+        before = state[torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])]
+        after, mover = game.play_turn(before, plans.flatten(0, 1)), before.current_player
         ended = game.outcome(after).gather(1, mover[:, None]).squeeze(1).float()
         # A result is worth more than any hope of it.
         worth = torch.where(after.done, 2 * ended, self.network.value_of(game, after, mover))

@@ -93,11 +93,15 @@ class Choices:
         rows, count, components = actions.shape
         found = torch.zeros((rows, count), dtype=torch.float32, device=actions.device)
         for k in range(components):
-            logits = self._parts[k][:, None]  # [L, 1, choices], and with a relation [L, C, choices]
-            if self._relation and (more := self._relation(k, actions[:, :, :k].flatten(0, 1))) is not None:
-                logits = logits + more.unflatten(0, (rows, count))
-            logs = logits.masked_fill(~self._masks[k][:, None], -1e9).log_softmax(2).expand(-1, count, -1)
-            found = found + logs.gather(2, actions[:, :, k, None]).squeeze(2)
+            chosen = actions[:, :, k]
+            more = self._relation(k, actions[:, :, :k].flatten(0, 1)) if self._relation is not None else None
+            if more is None:
+                logs = self._parts[k].masked_fill(~self._masks[k], -1e9).log_softmax(1)
+                found = found + logs.gather(1, chosen)
+            else:
+                logits = self._parts[k][:, None] + more.unflatten(0, (rows, count))
+                logs = logits.masked_fill(~self._masks[k][:, None], -1e9).log_softmax(2)
+                found = found + logs.gather(2, chosen[:, :, None]).squeeze(2)
         return found
 
     def probabilities(self) -> Tensor:

@@ -27,14 +27,14 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from typing_extensions import override
 
-from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
+from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import InputError, clipped
 from cellgames.utils.extras import install
 
 from .agent_files import SAMPLE
-from .networks import Choices, Network
+from .networks import Choices, Network, NetworkAgent
 
 _MODULES = re.compile(
     r"stable_baselines3\.(common|dqn)\.policies|stable_baselines3\.common\.(torch_layers|sb2_compat\.rmsprop_tf_like)"
@@ -43,7 +43,7 @@ _MODULES = re.compile(
 """Modules whose classes a policy may be made of."""
 
 
-class SB3Agent(BaseAgent):
+class SB3Agent(NetworkAgent):
     """An agent that plays by a model of Stable-Baselines3, on the device of the games.
 
     It takes models of PPO, A2C, TRPO and MaskablePPO, which have a distribution over actions, and of DQN, which has a
@@ -62,19 +62,21 @@ class SB3Agent(BaseAgent):
         ValueError: a policy of another kind; one that cannot sample.
     """
 
+    network: Any
+
     def __init__(self, model: Any, name: str | None = None, *, sample: bool | None = None) -> None:
-        super().__init__(name if name is not None else type(model).__name__)
         policy: Any = getattr(model, "policy", model)
+        super().__init__(policy, sample=bool(sample), name=name if name is not None else type(model).__name__)
         self._has_values = isinstance(getattr(policy, "q_net", None), nn.Module)
         if not isinstance(policy, nn.Module) or not (self._has_values or hasattr(policy, "get_distribution")):
             expected = "a distribution over actions (PPO, A2C, MaskablePPO) or their values (DQN)"
             raise InputError("model", expected, type(model).__name__)
         if sample and self._has_values:
             raise InputError(SAMPLE, "a model with a distribution", "a DQN", "leave it out", f"agent {self.name!r}")
-        self.network: Any = policy
-        self._sample, self._draws = sample, bool(sample)
+        self._sample = sample
         self._nvec: tuple[int, ...] = _nvec(policy.action_space)
 
+    @override
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the model learned observations and actions of the game's shapes."""
         _check_shapes(f"agent {self.name!r}", self.network.observation_space.shape, self._nvec, game)
@@ -83,16 +85,11 @@ class SB3Agent(BaseAgent):
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         self.check_game(game)
         self.network.to(env_ids.device)
-        self._draws = game.info.simultaneous and not self._has_values if self._sample is None else self._sample
+        draws = game.info.simultaneous and not self._has_values if self._sample is None else self._sample
+        self.share = 0.0 if draws else 1.0
 
-    @torch.no_grad()
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose actions as `Agent.act` does."""
-        self.network.eval()
-        choices = self._choices(observation, action_mask)
-        return choices.sample(generator) if self._draws else choices.mode()
-
-    def _choices(self, observation: Tensor, action_mask: Tensor) -> Choices:
+    @override
+    def policy(self, observation: Tensor, action_mask: Tensor) -> Choices:
         own = getattr(self.network, "network", None)
         if isinstance(own, Network):  # of `training.BoardPolicy`, whose components depend on each other
             return own.policy_and_value(observation, action_mask).choices

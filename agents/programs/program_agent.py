@@ -210,15 +210,15 @@ class ProgramAgent(Engine):
         try:
             process = self._open(game)
             states = self._ready.states and game.info.perfect_information
-            if not (self._ready.arrays or states):
+            if not (isinstance(views, Views) and (self._ready.arrays or states)):
                 return None
-            tensors, answers = Views.of(views), []
+            answers: list[list[int]] = []
             for first in range(0, len(views), _MOST):
                 part = slice(first, first + _MOST)
-                keys = zip(given[part], tensors[part].players.tolist(), strict=True)
+                keys = zip(given[part], views[part].players.tolist(), strict=True)
                 games = [self._tell(process, env_id, player) for env_id, player in keys]
                 number = self._questions = self._questions + 1
-                question = protocol.arrays(tensors[part], id=number, games=games, seed=seeds[first], states=states)
+                question = protocol.arrays(views[part], id=number, games=games, seed=seeds[first], states=states)
                 (answer,) = process.exchange_all(protocol.encoded(question), 1, self._patience() * len(games))
                 answers += protocol.read_choices(protocol.parsed(answer), game, number, len(games))
             return answers

@@ -8,6 +8,7 @@ improved policy without chance (section 5). Letters: see `tree_search`.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -65,16 +66,9 @@ class GumbelSearch(Search):
         if simulate is None or native is None:
             return super().grow(tree, generator)
         self._prepare(tree, generator)
-        simulate(
-            native,
-            tree,
-            lambda state: self.evaluator.evaluate(self.game, state, generator),
-            wish=self._wish,
-            before=self._before,
-            plan=self._plan,
-            scale=self.scale,
-            width=self.considered,
-        )
+        evaluate = partial(self.evaluator.evaluate, self.game, generator=generator)
+        roots = {"wish": self._wish, "before": self._before, "plan": self._plan}
+        simulate(native, tree, evaluate, **roots, scale=self.scale, width=self.considered)
         return self._result(tree)
 
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:

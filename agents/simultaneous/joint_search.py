@@ -256,11 +256,6 @@ class RegretMatching:
         more = torch.where(tree.actions[nodes] >= 0, gain - result[:, :, None], 0.0)
         tree.regret[nodes] = (tree.regret[nodes] + more).clamp(min=0.0)
 
-    def _policy(self, tree: JointTree) -> Tensor:
-        """Return the mixed strategies at the roots, float [L, P, K]."""
-        total = tree.strategy[tree.roots]
-        return total / total.sum(2, keepdim=True)
-
     def _simulate(self, tree: JointTree, generator: torch.Generator) -> None:
         """Run a simulation in every tree."""
         nodes = tree.roots
@@ -315,7 +310,8 @@ class RegretMatching:
 
     def _result(self, tree: JointTree, generator: torch.Generator) -> JointResult:
         roots = tree.roots
-        visits, policy = tree.visits[roots], self._policy(tree)
+        visits, strategy = tree.visits[roots], tree.strategy[roots]
+        policy = strategy / strategy.sum(2, keepdim=True)
         return JointResult(
             actions=tree.actions[roots],
             visits=visits.long(),

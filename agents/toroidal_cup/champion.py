@@ -39,7 +39,7 @@ from cellgames.envs.toroidal_cup.notation import string_to_placement
 from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS
 from cellgames.utils.errors import InputError, check_at_least, check_share, shown
 
-from .bands import Band, Ints, band_of
+from .bands import Ints, band_of
 
 CHAMPIONS = Path(__file__).parent / "champions"
 """The files that come with the package."""
@@ -174,6 +174,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def _prepare(self) -> None:
         """Write down all designs as actions of the game."""
         game, lattice = self.game, self.game.lattice
+        self._band = band_of(lattice, game.stamps)
         champion, designs = self._file or shipped_champion(game)
         made = champion.lattice
         self._designs = [one for pattern in game.patterns for one in _serving(designs, pattern)]
@@ -210,10 +211,6 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         if len(illegal):
             wanted[illegal] = self._band.nearest(wanted[illegal], mask[illegal])
         return torch.from_numpy(wanted).to(action_mask.device)
-
-    @property
-    def _band(self) -> Band:
-        return band_of(self.game.lattice, self.game.stamps)
 
     def _plan(self, kind: int, count: int, draw: np.random.Generator) -> Ints:
         """Return the plan of a game that begins with a shape of this kind, `count` shapes in all: int64 [K, count]."""

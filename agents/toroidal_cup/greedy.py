@@ -205,7 +205,8 @@ class CupSearch(ToroidalCupGreedy):
     ) -> tuple[Tensor, Tensor]:
         """Return the placements that are left, int64 [L, C], and what they gain by guess, float64 [L, C, G]."""
         actions = self._candidates(mask, seeds)
-        rounds = self._rounds(actions.shape[1])
+        numbers = [-(-actions.shape[1] // 2**number) for number in range(_ROUNDS)]
+        rounds = [(left, max(1, self._share // left)) for left in numbers]  # candidates, and new guesses
         own = state.queue[torch.arange(len(state), device=state.device), seats, 0]
         boards = placed(game, own.long(), actions, seats)
         guesses = self._met(game, state, seats, boards, seeds, sum(met for _, met in rounds))
@@ -230,11 +231,6 @@ class CupSearch(ToroidalCupGreedy):
         some = boards[:, : max(1, self._share // guesses.shape[1])]
         worst = self._payoffs(game, some, guesses, seats).mean(1).topk(count, 1, largest=False).indices
         return _taken(guesses, worst.sort(1).values)  # in the order in which they were drawn, as good as random
-
-    def _rounds(self, candidates: int) -> list[tuple[int, int]]:
-        """Return the candidates and the new guesses of each round."""
-        left = [-(-candidates // 2**number) for number in range(_ROUNDS)]
-        return [(some, max(1, self._share // some)) for some in left]
 
     def _payoffs(self, game: ToroidalCup, boards: Tensor, guesses: Tensor, seats: Tensor) -> Tensor:
         """Return the result of each candidate beside each guess, float64 [L, C, G], -1 to 1."""
