@@ -77,40 +77,12 @@ class PlanChoices(ChoiceGame, GridAdaptation):
         """The ordinary game."""
         return GridAdaptation(**self.parameters)
 
-    @cached_property
-    def _planner(self) -> Planner:
-        return Planner(Others(self.plain))
-
-    def offers(self, view: Seen, seeds: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the plans of views in rounds, int64 [L, C, 7], and what is seen of them, float32 [L, 2 C + 8].
-
-        A row depends on its view and on its seed, int64 [L], alone.
-        """
-        plans = view.sequence.new_zeros(len(view), OFFERED, len(self.plain.info.action_nvec))
-        observed = torch.zeros(len(view), 2 * OFFERED + _NUMBERS, dtype=torch.float32, device=seeds.device)
-        for begins in (True, False):
-            rows = ((view.round == 1) == begins).nonzero().squeeze(1)
-            if len(rows):
-                plans[rows], observed[rows] = self._offers(view[rows], seeds[rows])
-        return plans, observed
-
-    def _offers(self, view: Seen, seeds: Tensor) -> tuple[Tensor, Tensor]:
-        found = self._planner.plans(view, seeds)
-        lots = chance.draw(seeds[:, None], _DRAWN, torch.arange(found.worth.shape[1], device=seeds.device)) & 0x7FFFFFFF
-        lots, drawn = lots.where(found.worth > ILLEGAL, -1).topk(OFFERED, 1)
-        drawn = drawn.where(lots >= 0, drawn[:, :1])  # there may be fewer
-        plans = found.actions.gather(1, drawn[:, :, None].expand(-1, -1, found.actions.shape[2]))
-        worth = found.worth.gather(1, drawn)
-        worth = ((worth - worth.amax(1, keepdim=True)) / found.scale).clamp(min=_WORST)
-        numbers = torch.stack((view.round / self.rounds, view.reserves / 4, view.garnets / 4, view.flips), 1)
-        return plans, torch.cat((worth, plans[..., RESERVE] < self.spaces, found.flips / _TILES, numbers), 1).float()
-
     @override
     def proposing(self, state: GridState) -> PlanState:
         seats = torch.arange(self.players, device=state.device)
         observed = torch.stack([self.plain.observe(state, seat) for seat in range(self.players)], 1).flatten(0, 1)
         seeds = chance.draw(state.seed[:, None], _PLANS, state.turn[:, None] * self.players + seats).flatten()
-        found = self.offers(seen(self.plain, observed), seeds)
+        found = offers(Planner(Others(self.plain)), seen(self.plain, observed), seeds)
         plans, views = (part.unflatten(0, (-1, self.players)) for part in found)
         return as_kind(state, PlanState, plans=plans, seen=views)
 
@@ -148,6 +120,32 @@ class PlanChoices(ChoiceGame, GridAdaptation):
         return state.seen[torch.arange(len(state), device=state.device), player]
 
 
+def offers(planner: Planner, view: Seen, seeds: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the plans of views in rounds, int64 [L, C, 7], and what is seen of them, float32 [L, 2 C + 8].
+
+    A row depends on its view and on its seed, int64 [L], alone.
+    """
+    plans = view.sequence.new_zeros(len(view), OFFERED, len(planner.game.info.action_nvec))
+    observed = torch.zeros(len(view), 2 * OFFERED + _NUMBERS, dtype=torch.float32, device=seeds.device)
+    for begins in (True, False):
+        rows = ((view.round == 1) == begins).nonzero().squeeze(1)
+        if len(rows):
+            plans[rows], observed[rows] = _offers(planner, view[rows], seeds[rows])
+    return plans, observed
+
+
+def _offers(planner: Planner, view: Seen, seeds: Tensor) -> tuple[Tensor, Tensor]:
+    game, found = planner.game, planner.plans(view, seeds)
+    lots = chance.draw(seeds[:, None], _DRAWN, torch.arange(found.worth.shape[1], device=seeds.device)) & 0x7FFFFFFF
+    lots, drawn = lots.where(found.worth > ILLEGAL, -1).topk(OFFERED, 1)
+    drawn = drawn.where(lots >= 0, drawn[:, :1])  # there may be fewer
+    plans = found.actions.gather(1, drawn[:, :, None].expand(-1, -1, found.actions.shape[2]))
+    worth = found.worth.gather(1, drawn)
+    worth = ((worth - worth.amax(1, keepdim=True)) / found.scale).clamp(min=_WORST)
+    numbers = torch.stack((view.round / game.rounds, view.reserves / 4, view.garnets / 4, view.flips), 1)
+    return plans, torch.cat((worth, plans[..., RESERVE] < game.spaces, found.flips / _TILES, numbers), 1).float()
+
+
 class PlanChooser(GridPlayer):
     """An agent of the ordinary game that chooses its plans by an agent of `PlanChoices`, such as a model of SB3.
 
@@ -162,18 +160,17 @@ class PlanChooser(GridPlayer):
     offered = (OFFERED, 4)
 
     def __init__(self, agent: Agent, name: str | None = None) -> None:
-        super().__init__(agent.name if name is None else name, 1)
+        super().__init__(agent.name if name is None else name)
         self._agent = agent
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        self._choices = PlanChoices(**self.game.base.parameters)
-        self._agent.start(self._choices, players, env_ids)
+        self._agent.start(PlanChoices(**self.game.base.parameters), players, env_ids)
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
-        plans, observed = self._choices.offers(view, seeds)
+        plans, observed = offers(self.planner, view, seeds)
         flips = view.flips[:, None] | (torch.arange(4, device=seeds.device) == 0)
         mask = torch.cat((torch.ones_like(plans[..., 0], dtype=torch.bool), flips), 1)
         actions = self._agent.act(observed, mask, torch.arange(len(view), device=seeds.device), generator)
