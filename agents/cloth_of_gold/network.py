@@ -123,10 +123,10 @@ def scaled(numbers: Tensor, units: Tensor) -> Tensor:
     return torch.cat((numbers.float() * scales, units * LEAD), 1)
 
 
-CANDIDATES = 128
+CANDIDATES = 512
 """Turns that are drawn."""
 
-CONSIDERED = 32
+CONSIDERED = 128
 """The best of them, which the network evaluates."""
 
 _WORLDS = 1 << 19  # cells looked at together: more would leave the cache

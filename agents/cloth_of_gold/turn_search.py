@@ -39,12 +39,13 @@ from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, check_at_least, shown
 
 from .greedy import proposals
-from .network import CANDIDATES, ClothEvaluator, ClothValues
+from .network import ClothEvaluator, ClothValues
 from .turns import TurnAgent
 
 CHOICES = 32
 """Turns that a position has room for."""
 
+_ROOT = 128  # turns drawn at the root, of which the best are tried
 _DRAWN, _KEPT = 32, 8  # turns drawn in a position, and the best of them, which may be played
 _NONE = -1e9  # the logit of no turn
 _STEP = 0.1  # of the logits, from one turn to the next
@@ -248,7 +249,7 @@ class TurnUCT(TurnSearch):
     @override
     def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> Root:
         kept = min(CHOICES, max(_LEAST, self.simulations // _SIMULATIONS))
-        return game.proposing(state, CANDIDATES, kept), None
+        return game.proposing(state, _ROOT, kept), None
 
 
 class TurnGumbel(TurnSearch):
@@ -263,7 +264,7 @@ class TurnGumbel(TurnSearch):
         plain = make(game.id, **game.parameters)
         network = search_network(plain, self.path, kind=ClothValues.kind)
         assert isinstance(network, ClothValues)  # of that kind
-        self._ranking = ClothEvaluator(network)
+        self._ranking = ClothEvaluator(network, candidates=_ROOT, considered=CHOICES)
         self._ranking.start(plain, *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))
         return GumbelSearch(game, TurnValues(network), self.simulations)
 
