@@ -56,7 +56,7 @@ def tried(grid: PackedGrid, base: Tensor, own: Tensor, generations: int) -> Tens
     For a sequence that differs from the player's own in some digits, theirs count the other way round.
 
     Args:
-        grid: how boards are packed; as many rows as columns.
+        grid: packing of boards, which are square.
         base: boards before the player's own tiles land, int64 [5, W, L, G], see `base_of`.
         own: boards of own tiles to try out, int64 [W, L or 1, C]. One on a tile that is not barred takes it away, for
             somebody else has named the space.
