@@ -189,7 +189,7 @@ class WeightsAgent(ByGame):
 
     The file and the network's shapes are known when there is a game. Where no file serves the game, but one serves the
     game that it extends, that network may play (`GamePlugin.search`). A game whose plugin lists an agent under this
-    name has that agent, and no weights.
+    name has that agent, and no weights. `trained` may be an agent that asks the network's (`GamePlugin.search`).
 
     Its argument `find` returns the file for a game; it raises a `ValueError` without one.
     """
@@ -207,13 +207,12 @@ class WeightsAgent(ByGame):
                 if simpler is None:
                     raise
                 own = {name: value for name, value in game.parameters.items() if name not in game.added_parameters}
-                base = make_game(game.id, **own)
-                self._network, about = load_network(find(base), base)
-                return simpler(self.name, self._network.agent(self.name, sample=about["sample"]))  # type: ignore[no-any-return]
+                return simpler(self.name, make(make_game(game.id, **own)))  # type: ignore[no-any-return]
             agent = self._network.agent(self.name, sample=about["sample"])
             if isinstance(agent, NetworkAgent) and agent.share == 1:
                 agent.share = _NEAR
-            return agent
+            asking = plugin_of(game).hook("trained") if name == "trained" else None
+            return agent if asking is None else asking(agent)
 
         super().__init__(name, make)
 

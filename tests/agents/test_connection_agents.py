@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import heapq
 import random
+from typing import Any
 
 import pytest
 import torch
 from every_game import generator
 from torch import Tensor
 
+from cellgames.agents import random_openings
 from cellgames.agents.connection import ConnectionGreedy, ConnectionNetwork
 from cellgames.agents.connection.greedy import CLOSED, stones_to_win
 from cellgames.agents.networks.networks import Size
+from cellgames.agents.networks.saved import load_network, shipped
 from cellgames.agents.search import UCTSearch
+from cellgames.agents.solving import proof_search
+from cellgames.agents.solving.perfect import AdvisedAgent
 from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import seeds
 
@@ -121,3 +126,23 @@ def test_search_finds_the_winning_openings_of_a_small_board() -> None:
         state = game.step(game.init(seeds(0, 1)), torch.tensor([game.string_to_action(cell)]))
         chosen = int(UCTSearch(game, 2000).run(state, generator()).chosen)
         assert (chosen == 9) == taken
+
+
+@pytest.mark.parametrize("game", [Hex(size=5), Y(size=6)], ids=lambda game: game.title)
+def test_trained_keeps_what_the_solver_wins_and_else_plays_by_its_network(game: ConnectionGame) -> None:
+    state, rows = game.init(seeds(0, 40)), torch.arange(40)
+    for action in random_openings(game, 40, 9, generator(1)).t():
+        state = game.step(state, action)
+    search = proof_search(game)
+    won = search.solve(state) == 1
+    assert 0 < won.sum() < 40, "for the test's sake"
+    agent: Any = load_network(shipped(game), game).network.agent("network", sample=False)
+    advised = AdvisedAgent(agent)
+    advised.start(game, state.current_player, rows)
+    actions = advised.act_on_state(state, rows, generator())
+    after = game.step(state, actions)
+    kept = after.done.clone()
+    kept[~after.done] = search.solve(after[~after.done]) == -1
+    assert kept[won].all()
+    seen, legal = game.observe(state, state.current_player), game.legal_actions(state)
+    assert torch.equal(actions[~won], agent.act(seen[~won], legal[~won], rows[~won], generator()))

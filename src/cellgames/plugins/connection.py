@@ -54,6 +54,7 @@ _SHARED: dict[str, Any] = {
         "native_uct": "cellgames.agents.connection.native_trees:simulate",
         "solve": "cellgames.agents.solving.prover:solve",
         "prover": "cellgames.agents.connection.proof_search:ConnectionSearch",
+        "trained": "cellgames.agents.solving.perfect:AdvisedAgent",
     },
     "presets": _presets("mcts:30"),
 }
