@@ -35,6 +35,7 @@ from cellgames.utils.report.model import Cell, Part, Section, Table, markdown_ta
 
 ANCHOR = "random"
 OUT = Path("results/strength")
+_APART = 0.1  # of the score, by which seats differ that are told apart
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,12 @@ def _more(row: evaluation.Row) -> str:
         ahead = row["points"] / row["their points"] - 1
         return f"mean points {row['points']:.0f} to {row['their points']:.0f} ({ahead:+.1%})"
     extras = [f"{name} {row[name]}" for name in ("draws", "both lose") if row[name]]
-    return "; ".join([*extras, f"of decided games {row['of decided']:.1%}"] if extras else [])
+    if extras:
+        extras.append(f"of decided games {row['of decided']:.1%}")
+    seats = {name: value for name, value in row.items() if name.startswith("as ")}
+    if seats and max(seats.values()) - min(seats.values()) > _APART:
+        extras += [f"{name} {value:.1%}" for name, value in seats.items()]
+    return "; ".join(extras)
 
 
 def _made(made: dict[str, Any]) -> str:
