@@ -30,6 +30,10 @@ class ChoiceGame(Game[Any]):
         """Return games with proposals to choose from."""
 
     @override
+    def _init(self, seeds: Tensor) -> Any:
+        return self.proposing(super()._init(seeds))  # type: ignore[safe-super]  # of the ordinary game
+
+    @override
     def state_to_string(self, state: State) -> str:
         """Return a line that begins with the seed of the proposals."""
         return f"seed:{int(state.seed[0])} {super().state_to_string(state)}"

@@ -64,7 +64,7 @@ def naming(agent: AnyAgent) -> Iterator[None]:
     except MACHINES_FAULT:
         raise
     except Exception as error:
-        raise AgentError(agent.name, *told(error)) from error
+        raise AgentError(agent.name, *told(agent, error)) from error
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,11 @@ class Faults:
         return {env_id: Failure(tuple(sorted(seats)), turn, *seats[min(seats)]) for env_id, seats in found}
 
 
-def told(error: Exception) -> tuple[str, str]:
-    """Return the reason and the trace of an error that an agent has raised."""
+def told(agent: AnyAgent, error: Exception) -> tuple[str, str]:
+    """Return the reason and the trace of an error of an agent; a `MemoryError` where it ran out of memory."""
+    if isinstance(error, MACHINES_FAULT):
+        why = f"agent {agent.name!r} ran out of memory ({reason_of(error)}); play fewer games at once (--chunk)"
+        raise MemoryError(why) from error
     if isinstance(error, AnswerError):
         return reason_of(str(error).split(";")[0]), ""
     frames = traceback.extract_tb(error.__traceback__)
@@ -126,13 +129,6 @@ def _without_addresses(text: str) -> str:
     return re.sub(r"\b0x[0-9a-fA-F]+", "0x...", text)
 
 
-def too_large(agent: AnyAgent, error: BaseException) -> MemoryError:
-    """Return the error of an agent that ran out of memory, which advises to play fewer games at once."""
-    return MemoryError(
-        f"agent {agent.name!r} ran out of memory ({reason_of(error)}); play fewer games at once (--chunk)"
-    )
-
-
 def start(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor, faults: Faults | None = None) -> None:
     """Start an agent in games that begin, as `Agent.start` does; if it fails, all of them are added to `faults`."""
     try:
@@ -140,9 +136,7 @@ def start(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor, faults:
     except Exception as error:
         if faults is None:
             raise
-        if isinstance(error, MACHINES_FAULT):
-            raise too_large(agent, error) from error
-        faults.add(env_ids, players, *told(error))
+        faults.add(env_ids, players, *told(agent, error))
 
 
 def select(
@@ -203,12 +197,10 @@ def select(
             if isinstance(error, AnswerError):
                 raise InputError(f"agent {shown(agent.name)}", cause=str(error)) from error.__cause__
             raise
-        if isinstance(error, MACHINES_FAULT):
-            raise too_large(agent, error) from error
         if isinstance(error, PartialAnswerError):
             actions, troubles = error.actions, [([row], reason_of(why), "") for row, why in error.failures.items()]
         else:
-            actions, troubles = env_ids.new_full(shape, -1), [(list(range(len(env_ids))), *told(error))]
+            actions, troubles = env_ids.new_full(shape, -1), [(list(range(len(env_ids))), *told(agent, error))]
     seconds = perf_counter() - began
     failed = {row for rows, *_ in troubles for row in rows}
     for row, component, action in _illegal(game, mask, actions):

@@ -59,10 +59,6 @@ class TurnChoices(TurnGame):
         return self.offering(state, plans, torch.zeros_like(plans[:, :, 0]))
 
     @override
-    def _init(self, seeds: Tensor) -> TurnState:
-        return self.proposing(super()._init(seeds))
-
-    @override
     def _step(self, state: ClothState, actions: Tensor) -> TurnState:
         return super()._step(state, actions).replace(turn=state.turn + 1)
 
@@ -85,8 +81,7 @@ class TurnChooser(TurnAgent):
     """An agent of the ordinary game that chooses its turns by an agent of `TurnChoices`, such as a model of SB3.
 
     Args:
-        agent: what chooses.
-        name: as in `Agent`; defaults to that of `agent`.
+        agent: what chooses; its name is that of both.
 
     Attributes:
         offered: turns that it chooses from.
@@ -94,8 +89,8 @@ class TurnChooser(TurnAgent):
 
     offered = (OFFERED,)
 
-    def __init__(self, agent: Agent, name: str | None = None) -> None:
-        super().__init__(agent.name if name is None else name)
+    def __init__(self, agent: Agent) -> None:
+        super().__init__(agent.name)
         self._agent = agent
 
     @override

@@ -13,13 +13,14 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import GameAgent, draw_seeds, must_start
+from cellgames.agents.base import GameAgent, draw_seeds
 from cellgames.envs.core import Game, chance, sampling
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS, VOTE
 from cellgames.utils.errors import check_at_least
 
+from .beliefs import History
 from .decoding import Seen, seen
 from .lookahead import ILLEGAL, Others, base_of, shapes_at, tiles_on, tried, weighted
 
@@ -190,21 +191,17 @@ class Planner:
         """Return the digits that match more in the generations to come after each flip, int64 [L, 4]."""
         if not seen.flips.any():
             return seen.sequence.new_zeros(len(seen), 4)
-        grid, none = self.game.grid, tiles.new_zeros(len(tiles), 1, 1)
-        found = tried(grid, base_of(tiles, matches), none, len(_FLIPS))
-        apart = [weighted(found[:, [digit]], _FLIPS, _left(self.game, seen)) for digit in range(len(rules.DIGITS))]
+        none, left = tiles.new_zeros(len(tiles), 1, 1), self.game.rounds + 1 - seen.round
+        found = tried(self.game.grid, base_of(tiles, matches), none, len(_FLIPS))
+        apart = [weighted(found[:, [digit]], _FLIPS, left) for digit in range(len(rules.DIGITS))]
         # A digit that is turned matches wherever it did not, now and later; flip 1 turns the last one.
         turned = [torch.zeros_like(apart[0]), *(-2 * digit for digit in reversed(apart))]
         return torch.cat(turned, 1).where(seen.flips[:, None], 0)
 
     def _worth(self, seen: Seen, outset: _Outset, own: Tensor, weights: tuple[int, ...]) -> Tensor:
         """Return the worth with tiles of one's own on boards [W, L or 1, C], summed over guesses: int64 [L, C]."""
-        base = base_of(outset.tiles, outset.matches, outset.barred)
-        return weighted(tried(self.game.grid, base, own, len(weights)), weights, _left(self.game, seen))
-
-
-def _left(game: GridAdaptation, seen: Seen) -> Tensor:
-    return game.rounds + 1 - seen.round
+        base, left = base_of(outset.tiles, outset.matches, outset.barred), self.game.rounds + 1 - seen.round
+        return weighted(tried(self.game.grid, base, own, len(weights)), weights, left)
 
 
 def _spare(seen: Seen) -> Tensor:
@@ -219,27 +216,23 @@ class GridPlayer(GameAgent[GridAdaptation]):
     """A base class of agents for Grid Adaptation: it votes at random, and `choose` decides in rounds.
 
     In steps that an extension of the game adds it does nothing. It plans against guesses at what the others do.
+
+    Attributes:
+        planner: that of the game that was started.
     """
 
     plays = GridAdaptation
+    planner: Planner
 
-    def __init__(self, name: str | None = None, guesses: int = 8) -> None:
+    def __init__(self, name: str | None = None, guesses: int = 8, shapes: int = 64) -> None:
         super().__init__(name)
         check_at_least(1, guesses=guesses)
-        self._guesses = guesses
-        self._planner: Planner | None = None
-
-    @property
-    def planner(self) -> Planner:
-        """Return the planner of the game that is played; a `ValueError` before `start`."""
-        if self._planner is None:
-            raise must_start(self)
-        return self._planner
+        self._guesses, self._shapes = guesses, shapes
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        self._planner = Planner(self.others(self.game.base), self._guesses)
+        self.planner = Planner(self.others(self.game.base), self._guesses, self._shapes)
 
     def others(self, game: GridAdaptation) -> Others:
         """Return the model of how all others play."""
@@ -247,7 +240,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions, int64 [L, K]; chance comes from a seed of each row."""
-        game = self.planner.game
+        game = self.game.base
         view, players = seen(game, observation), self.seats.of(env_ids)
         seeds = draw_seeds(len(env_ids), generator, observation.device)
         actions = nothing(self.game, len(view), observation.device)
@@ -266,6 +259,20 @@ class GridPlayer(GameAgent[GridAdaptation]):
         What is to depend on a row alone uses its seed, int64 [L]; the generator may be consumed, too.
         """
         raise NotImplementedError
+
+
+class RememberingPlayer(GridPlayer):
+    """A base class of agents that remember what they have seen in all rounds of a match."""
+
+    _history: History
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        before = self._game
+        super().start(game, players, env_ids)
+        if game != before:
+            self._history = History(self.game.base)
+        self._history.start(players, env_ids)
 
 
 class GridGreedy(GridPlayer):

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import draw_seeds, must_start
+from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.networks import Network, gumbel
 from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows
 from cellgames.agents.simultaneous.joint_search import matched
@@ -30,9 +30,9 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import BUY, COMPONENTS
 from cellgames.utils.errors import check_at_least
 
-from .beliefs import History, likely_sequences
+from .beliefs import likely_sequences
 from .decoding import Seen, seen
-from .greedy import GridPlayer, Planner, Plans
+from .greedy import Plans, RememberingPlayer
 from .lookahead import KeenOthers, Others, tiles_on, tried, weighted
 
 _WORLD, _PICK, _ANYWHERE, _RESERVE = range(chance.USER + 50, chance.USER + 54)
@@ -148,7 +148,7 @@ _ROWS = 64  # games to choose in at once, at most, which bounds the memory
 _WORLDS = chance.USER + 62
 
 
-class GridSearch(GridPlayer):
+class GridSearch(RememberingPlayer):
     """An agent that plays the plan that is worth most against sampled joint moves of the others.
 
     The others' sequences are drawn as `beliefs` has them. With three quarters of the `N` joint moves, regret matching
@@ -163,27 +163,15 @@ class GridSearch(GridPlayer):
     def __init__(self, joint_moves: int, *, keen: float = MatchedOthers.keen) -> None:
         check_at_least(1, joint_moves=joint_moves)
         guesses = -(-joint_moves // 4)
-        super().__init__(f"mcts:{joint_moves}", guesses)
+        super().__init__(f"mcts:{joint_moves}", guesses, _SHAPES)
         self.joint_moves, self.keen = joint_moves, keen
-        self._history: History | None = None
-
-    @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
-        rules = self.game.base
-        self._planner = Planner(self.others(rules), self._guesses, _SHAPES)
-        if self._history is None or self._history.game != rules:
-            self._history = History(rules)
-        self._history.start(players, env_ids)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the memory of the games in progress, after `start`."""
-        return self._history.state_dict() if self._history is not None else {}
+        return self._history.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore the result of `state_dict`, after `start`; a `ValueError` if it is of other games."""
-        if self._history is None:
-            raise must_start(self)
         self._history.load_state_dict(state)
 
     @override
@@ -198,7 +186,6 @@ class GridSearch(GridPlayer):
 
     def plans(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, more: Tensor | None = None) -> Plans:
         """Return the plans with their worth; the arguments are those of `choose`, and `more` of `Planner.plans`."""
-        assert self._history is not None  # as the planner, made by `start`
         remembered = self._history.look(view, players, env_ids)
         held = self._history.facts(view, players, env_ids)
         worlds = chance.draw(seeds[:, None], _WORLDS, torch.arange(self._guesses, device=seeds.device))

@@ -87,10 +87,6 @@ class PlanChoices(ChoiceGame, GridAdaptation):
         return as_kind(state, PlanState, plans=plans, seen=views)
 
     @override
-    def _init(self, seeds: Tensor) -> PlanState:
-        return self.proposing(super()._init(seeds))
-
-    @override
     def _step(self, state: GridState, actions: Tensor) -> PlanState:
         assert isinstance(state, PlanState)
         plans = state.plans.gather(2, actions[..., :1, None].expand(-1, -1, 1, state.plans.shape[3])).squeeze(2)
@@ -150,8 +146,7 @@ class PlanChooser(GridPlayer):
     """An agent of the ordinary game that chooses its plans by an agent of `PlanChoices`, such as a model of SB3.
 
     Args:
-        agent: what chooses.
-        name: as in `Agent`; defaults to that of `agent`.
+        agent: what chooses; its name is that of both.
 
     Attributes:
         offered: plans and flips that it chooses from.
@@ -159,8 +154,8 @@ class PlanChooser(GridPlayer):
 
     offered = (OFFERED, 4)
 
-    def __init__(self, agent: Agent, name: str | None = None) -> None:
-        super().__init__(agent.name if name is None else name)
+    def __init__(self, agent: Agent) -> None:
+        super().__init__(agent.name)
         self._agent = agent
 
     @override

@@ -10,15 +10,15 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.playouts import affordable, best_arm
-from cellgames.envs.core import Game, chance
+from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import BUY, FLIP, RESERVE, GridState
 from cellgames.utils.errors import check_at_least
 
-from .beliefs import History, Remembered, better_flip, determinize
+from .beliefs import Remembered, better_flip, determinize
 from .decoding import Seen
-from .greedy import GridPlayer
+from .greedy import RememberingPlayer
 from .lookahead import ILLEGAL, KeenOthers, Others
 
 _MATCH, _OTHERS, _LATER = range(chance.USER + 40, chance.USER + 43)
@@ -31,7 +31,7 @@ _SCALE = 15.0  # points of lead with which one is ahead in three matches of four
 _TRUST = 0.05  # in the planner: the share of the others that is as good as a digit in every generation
 
 
-class GridRollout(GridPlayer):
+class GridRollout(RememberingPlayer):
     """An agent that plays the plan after which most others are behind, in determinizations of what was seen so far.
 
     `playouts` in all are spent on each action, by sequential halving among the plans that are worth most to `Planner`.
@@ -49,14 +49,6 @@ class GridRollout(GridPlayer):
         super().__init__(f"rollout:{playouts}", guesses)
         self.playouts, self.candidates = playouts, affordable(playouts, candidates)
         self._matches = min(playouts, _MATCHES)  # `M`
-        self._history: History | None = None
-
-    @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
-        if self._history is None or self._history.game != self.planner.game:
-            self._history = History(self.planner.game)
-        self._history.start(players, env_ids)
 
     @override
     def others(self, game: GridAdaptation) -> Others:
@@ -64,7 +56,6 @@ class GridRollout(GridPlayer):
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
-        assert self._history is not None  # as the planner, made by `start`
         remembered = self._history.look(view, players, env_ids)
         rows = torch.arange(len(env_ids), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
         search = self._search

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import math
 import pickle
 import re
 import zipfile
@@ -78,8 +79,12 @@ class SB3Agent(NetworkAgent):
 
     @override
     def check_game(self, game: Game) -> None:
-        """Raise a `ValueError` unless the model learned observations and actions of the game's shapes."""
-        _check_shapes(f"agent {self.name!r}", self.network.observation_space.shape, self._nvec, game)
+        """Raise a `ValueError` unless the model learned observations (flat or not) and actions of the game's shapes."""
+        shape, wanted, nvec = self.network.observation_space.shape, game.info.observation.shape, game.info.action_nvec
+        if shape not in (tuple(wanted), (math.prod(wanted),)) or self._nvec != tuple(nvec):
+            expected = f"{game.id}, observations {list(wanted)} and actions {list(nvec)}"
+            cause = "did it learn another game, or another size?"
+            raise InputError(f"agent {self.name!r}", expected, f"{list(shape)} and {list(self._nvec)}", cause)
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
@@ -109,25 +114,10 @@ def from_model_file(path: Path, *, sample: bool | None = None) -> ByGame:
 
     def make(game: Game) -> AnyAgent:
         chooser: Any = plugin_of(game).hook("chooser")
-        if chooser is not None and model.nvec == chooser.offered:
-            return chooser(SB3Agent(model.policy(), str(path), sample=sample))  # type: ignore[no-any-return]
-        _check_shapes(str(path), model.shape, model.nvec, game)
-        return SB3Agent(model.policy(), str(path), sample=sample)
+        agent = SB3Agent(model.policy(), str(path), sample=sample)
+        return chooser(agent) if chooser is not None and model.nvec == chooser.offered else agent
 
     return ByGame(str(path), make)
-
-
-def _check_shapes(who: str, shape: tuple[int, ...], nvec: tuple[int, ...], game: Game) -> None:
-    """Raise a `ValueError` unless observations, perhaps in one row, and actions are those of the game."""
-    wanted = tuple(game.info.observation.shape)
-    flat = (int(np.prod(wanted)),)
-    if shape not in (wanted, flat) or nvec != tuple(game.info.action_nvec):
-        raise InputError(
-            who,
-            f"{game.id}, observations {list(wanted)} and actions {list(game.info.action_nvec)}",
-            f"{list(shape)} and {list(nvec)}",
-            "did it learn another game, or another size?",
-        )
 
 
 def _nvec(space: Any) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO
 
 from cellgames.runs.run_folder import LOGS, run_folder
 from cellgames.utils.errors import InputError, shown
@@ -51,9 +51,6 @@ class ProgramError(RuntimeError):
 
 class EngineError(ValueError):
     """A malformed answer of a program; the text states the expected answer and the received one."""
-
-    goes_on: ClassVar[bool] = False
-    """True if the program goes on after it; else what it says next would be taken for another answer."""
 
 
 @dataclass(frozen=True)

@@ -114,8 +114,8 @@ class Engine(BaseAgent):
         return None
 
     def _failed(self, error: Exception) -> None:
-        """End a program that has failed, unless it goes on."""
-        if not (isinstance(error, EngineError) and error.goes_on):
+        """End a program that has failed: what it says next would be taken for another answer, unless it goes on."""
+        if not isinstance(error, protocol.SaidError):
             self.close()
 
     def _open(self, game: Game) -> BotProcess:

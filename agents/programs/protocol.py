@@ -101,9 +101,7 @@ class ProtocolError(EngineError):
 
 
 class SaidError(ProtocolError):
-    """An answer by `error`."""
-
-    goes_on = True
+    """An answer by `error`, after which the program goes on."""
 
 
 @dataclass(frozen=True)

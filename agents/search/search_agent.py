@@ -45,26 +45,24 @@ class SearchAgent(BaseAgent):
     Args:
         name: as in `Agent`.
         make: makes the search for a game.
-        reuse: True if the part of a tree that the game has come to is searched on at the next move.
         solve: True if the game's solver is asked.
 
     Attributes:
         policy_log: gets the policy of each search, if it is not None.
     """
 
-    def __init__(self, name: str, make: Callable[[Game], Search], *, reuse: bool = True, solve: bool = True) -> None:
+    def __init__(self, name: str, make: Callable[[Game], Search], *, solve: bool = True) -> None:
         super().__init__(name)
-        self._make, self.reuse, self.solve = make, reuse, solve
+        self._make, self.solve = make, solve
         self.policy_log: PolicyLog | None = None
         self._search: Search | None = None
-        self._game: Game | None = None
         self._kept: list[_Kept] = []
 
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the game can be searched, and there is what the search needs."""
         refuse(self, game, game.info.search_obstacles)
-        if game != self._game:
-            self._search, self._game, self._kept = self._make(game), game, []
+        if self._search is None or game != self._search.game:
+            self._search, self._kept = self._make(game), []
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
@@ -91,7 +89,7 @@ class SearchAgent(BaseAgent):
         return results[0] if len(results) == 1 else SearchResult.cat(results)
 
     def _part(self, search: Search, state: State, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
-        if not self.reuse or search.game.info.stochastic:  # dice to come are not the true ones
+        if search.game.info.stochastic:  # dice to come are not the true ones
             return search.run(state, generator)
         tree, new = self._continued(search, state, env_ids)
         search.plant(tree, new, state[new], generator)

@@ -44,15 +44,9 @@ class JointSearchAgent(GameAgent):
 
     @override
     def check_game(self, game: Game) -> None:
-        hidden = not game.info.perfect_information and plugin_of(game).search.get("determinize") is None
-        lacks = {
-            "players act in turns": not game.info.simultaneous,
-            "an action has several components": len(game.info.action_nvec) > 1,
-            "information is hidden, and no function guesses positions from observations (GamePlugin.search)": hidden,
-        }
-        if obstacles := [reason for reason, holds in lacks.items() if holds]:
-            wanted = "a game of plain actions in which all act at once, with perfect information or a determinization"
-            raise InputError(f"agent {self.name!r}", wanted, game.id, " and ".join(obstacles))
+        if not game.info.perfect_information and plugin_of(game).search.get("determinize") is None:
+            wanted = "perfect information, or a function that guesses positions from observations (GamePlugin.search)"
+            raise InputError(f"agent {self.name!r}", wanted, game.id)
         if self._search is None or game != self._search.game:
             self._search = self._make(game)
 

@@ -224,6 +224,7 @@ def proof_search(game: Game, memory: int = 1 << 26, *, table: Path | None = None
     return made
 
 
+_small_search = cache(proof_search)
 _LOCK = Lock()  # solvers keep a table
 
 
@@ -237,14 +238,9 @@ def solve(game: StoneGame[Any], state: Any, nodes: int) -> tuple[Tensor, Tensor]
     rows = kind.asked(game, state).nonzero().squeeze(1)
     if len(rows) and not native_problem():
         with _LOCK:
-            search = _small(game, -(-nodes // kind.table_step) * kind.table_step * kind.node_bytes)
+            search = _small_search(game, -(-nodes // kind.table_step) * kind.table_step * kind.node_bytes)
             value[rows.cpu()], move[rows.cpu()] = search.solve_each(state[rows], nodes)
     return value.to(state.device), move.to(state.device)
-
-
-@cache
-def _small(game: StoneGame[Any], memory: int) -> ProofSearch[Any]:
-    return proof_search(game, memory)
 
 
 _HEADER = 4096

@@ -37,7 +37,7 @@ from cellgames.envs.toroidal_cup.dealing import PLACEABLE
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.notation import string_to_placement
 from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS
-from cellgames.utils.errors import InputError, check_at_least, check_share, shown
+from cellgames.utils.errors import InputError, check_at_least, shown
 
 from .bands import Ints, band_of
 
@@ -105,6 +105,7 @@ _MOST = 8192  # games by default; on small boards more find no better placement
 _EARLIER = (1 / 8, 1 / 4)  # games before the last shape, as shares of those for it; for the last but one
 _ROUNDS = 5  # of halving, of about as many games each
 _FIRST = 2  # guesses in the first round
+_ANSWERED = 0.1  # of the games, in which the others answer the mixed strategy for the last placement
 _ITERATIONS = 200  # of regret matching
 _AT_ONCE = 2048  # games, which bounds the memory
 _NEAR = 2  # steps of the lattice by which a shape is moved at most
@@ -125,27 +126,22 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     four times in all (sequential halving). Before the last shape the plan that wins most is kept.
 
     The last placement is drawn from a restricted Nash response of the candidates that are left, as in `CupSearch`: in
-    some of the games (`answered`) the others know the mixed strategy, and answer it.
+    a tenth of the games the others know the mixed strategy, and answer it.
 
     Args:
         path: a champion.json of `cellgames evolve`, or a folder with one; None for the champion of the package.
-        name: as in `Agent`.
         games: games of Life for the last placement, about; a quarter of them for the last but one, and an eighth for
             those before. With 0 the agent is the design alone. By default 8,192, or fewer on boards of more than 2,807
             cells: 2,053 on the real one.
-        answered: the share of the games, 0 to 1, in which the others answer the mixed strategy; with 0 it plays the
-            placement that wins most.
     """
 
+    name = "champion"
     plays = ToroidalCup
 
-    def __init__(
-        self, path: Path | None = None, name: str = "champion", *, games: int | None = None, answered: float = 0.1
-    ) -> None:
-        super().__init__(name)
+    def __init__(self, path: Path | None = None, *, games: int | None = None) -> None:
+        super().__init__()
         check_at_least(0, games=games or 0)
-        check_share(answered=answered)
-        self.games, self.answered = games, answered
+        self.games = games
         self._file = None if path is None else read_champion(path / CHAMPION_FILE if path.is_dir() else path)
         # [envs, P], shapes at the beginning, 0 before; and the plans by env and seat, [K, S]
         self._begun = torch.zeros((0, 0), dtype=torch.int64, device="cpu")
@@ -262,10 +258,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
 
     def _drawn(self, results: npt.NDArray[np.float64], draw: np.random.Generator) -> int:
         """Return the number of a row of results [C, G], drawn from the mixed strategy."""
-        mean = results.mean(1, keepdims=True)
-        if not self.answered:
-            return int(mean.argmax())
-        payoff = torch.from_numpy(self.answered * results + (1 - self.answered) * mean)[None]
+        payoff = torch.from_numpy(_ANSWERED * results + (1 - _ANSWERED) * results.mean(1, keepdims=True))[None]
         shares = solve_matrix(payoff, _ITERATIONS).row[0].double().numpy()
         return int(draw.choice(len(shares), p=shares / shares.sum()))
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import GameAgent, draw_seeds, must_start
+from cellgames.agents.base import GameAgent, draw_seeds
 from cellgames.agents.playouts import at_once
 from cellgames.agents.simultaneous import solve_matrix
 from cellgames.envs.core import Game, chance, sampling
@@ -106,9 +106,7 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose a placement for each row, int64 [L]."""
-        if self._game is None:
-            raise must_start(self)
-        game, seats = self._watched, self.seats.of(env_ids)
+        seats, game = self.seats.of(env_ids), self._watched
         state = determinize(game, observation, seats)
         seeds = draw_seeds(len(env_ids), generator, state.device)
         together = max(1, at_once(game) // (self.candidates * self.guesses))
@@ -129,7 +127,7 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
         queue = torch.full_like(state.queue, -1)
         queue[:, :, 0] = state.queue[:, :, 0]
         state, actions = state.replace(queue=queue), self._candidates(mask, seeds)  # [L, C]
-        others = self._guesses(game, state, seeds)  # [L, G, P]
+        others = random_placements(game.legal_actions(state), seeds, _GUESS, self.guesses)  # [L, G, P]
         tries = (*actions.shape, *others.shape[1:])
         own = actions[:, :, None, None].expand(*tries[:3], 1)
         joint = others[:, None].expand(tries).scatter(3, seats[:, None, None, None].expand_as(own), own)
@@ -144,10 +142,6 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
         lots = chance.draw(seeds[:, None], _CANDIDATE, torch.arange(mask.shape[1], device=mask.device))
         drawn, actions = lots.where(mask, -1).topk(min(self.candidates, mask.shape[1]), dim=1)
         return actions.where(drawn >= 0, actions[:, :1])
-
-    def _guesses(self, game: ToroidalCup, state: CupState, seeds: Tensor) -> Tensor:
-        """Return random legal actions of all teams, int64 [L, G, P]."""
-        return random_placements(game.legal_actions(state), seeds, _GUESS, self.guesses)
 
 
 _ROUNDS = 4  # of halving; as many games as in one of them are played before, to choose guesses

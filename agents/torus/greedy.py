@@ -21,8 +21,6 @@ author's figure 6: an l-helix and a bracelet that meet in one cell hold a ring).
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import torch
 from torch import Tensor
 
@@ -79,7 +77,6 @@ def _turn_back(planes: Tensor) -> Tensor:
     return planes.flip(-1).transpose(-1, -2)
 
 
-@lru_cache(maxsize=32)
 def _window(size: int) -> tuple[int, int, int, int]:
     """Return row and column of a start in the part of the unrolled board that is searched, and its rows and columns."""
     up = size * max(v for _, v in _CLASSES) + _MARGIN

@@ -103,9 +103,9 @@ def test_maskable_ppo_learns_by_choices_and_its_file_plays_the_ordinary_game(
 
     game = cellgames.make(id)
     model = MaskablePPO("MlpPolicy", SeatVecEnv(choices(**game.parameters), 8, "random", seed=1), n_steps=256, seed=1)
-    untrained = score(game, chooser(SB3Agent(model), "mine"))
+    untrained = score(game, chooser(SB3Agent(model, "mine")))
     model.learn(8192)
     model.save(tmp_path / "model.zip")
-    learned = score(game, chooser(SB3Agent(model), "mine"))
+    learned = score(game, chooser(SB3Agent(model, "mine")))
     assert learned == score(game, load(str(tmp_path / "model.zip"), game))
     assert untrained < 0.7 < 0.76 <= learned

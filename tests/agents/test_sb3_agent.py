@@ -236,9 +236,9 @@ def test_an_archive_runs_nothing(data: dict[str, Any], parameter: str, got: str 
 
 def test_another_game_and_other_files_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     three = cellgames.make("torus-v0", size=3)
-    with refused("ppo.zip", "[5, 2, 2] and [8]"):
+    with refused("agent 'ppo.zip'", "[5, 2, 2] and [8]"):
         load("ppo.zip", three)
-    with refused("grid.zip"):
+    with refused("agent 'grid.zip'"):
         load("grid.zip", GAME)
     with refused("agent 'PPO'", "[5, 2, 2] and [8]"):
         SB3Agent(PPO.load("ppo.zip")).check_game(three)

@@ -286,9 +286,8 @@ def test_the_tree_is_kept_where_the_game_goes_on_and_is_the_same_below() -> None
     more = second.visits.sum(1) >= 100
     assert more[second.value.abs().amax(1) < 1].all()
     assert (second.visits.sum(1) > 100).float().mean() > 0.2
-    fresh = SearchAgent("fresh", lambda game: UCTSearch(game, 100, evaluator=Counted()), reuse=False)
-    fresh.start(SMALL, state.current_player, env_ids)
-    assert (fresh.search(state[going], env_ids[going], generator()).visits.sum(1) <= 100).all()
+    fresh = UCTSearch(SMALL, 100, evaluator=Counted()).run(state[going], generator())
+    assert (fresh.visits.sum(1) <= 100).all()
     agent.start(SMALL, state.current_player, env_ids)  # other games begin there: nothing is left
     assert (agent.search(state[going], env_ids[going], generator()).visits.sum(1) <= 100).all()
 

@@ -129,7 +129,7 @@ def test_greedy_finds_the_best_answer_to_what_it_guesses(game: ToroidalCup, monk
     state = play(game, game.init(seeds(0, 1)), 1)
     guesses = random_actions(game, state[torch.zeros(4, dtype=torch.int64)], generator(1))
     agent = ToroidalCupGreedy(candidates=game.info.num_actions, guesses=4)
-    monkeypatch.setattr(agent, "_guesses", lambda *_: guesses[None])
+    monkeypatch.setattr("cellgames.agents.toroidal_cup.greedy.random_placements", lambda *_: guesses[None])
     for seat in range(game.teams):
         own, lead = leads(game, state, seat, guesses)
         worth = lead.mean(1)
@@ -218,7 +218,7 @@ def test_it_is_legal_on_boards_of_every_size(path: Path, parameters: dict[str, i
 
 def test_answers_are_better_than_the_design_alone(path: Path) -> None:
     """Against a team that stands still, the last placement is changed so that Life gives more."""
-    alone, answering = (ToroidalCupChampion(path, f"c{count}", games=count) for count in (0, 320))
+    alone, answering = (ToroidalCupChampion(path, games=count) for count in (0, 320))
     count = 20
     seats = torch.tensor([[0, 1], [1, 0]] * (count // 2))
     played = play_agents(
