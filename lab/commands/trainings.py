@@ -96,9 +96,9 @@ def run_trainings(
                 options,
                 store=store_of(arguments),
                 command=recorded(arguments),
-                report=report,
                 warn=warn,
                 workers=workers,
+                **({} if arguments.quiet else {"report": report}),
             )
     finally:
         line.end()

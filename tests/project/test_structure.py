@@ -83,7 +83,7 @@ MOST_LINES = {
     "training": 4_033,
     "arena": 11_219,
     "src": 12_467,  # the hook by which it does
-    "lab": 13_982,  # best responses by search in games with Life
+    "lab": 13_979,  # best responses by search in games with Life
     "tests": 35_831,  # and of runs that are killed before their file is there
     "tests/lab": 3_533,  # with what its tests alone import, and its page, which stood in rooms of the core
     "benchmarks": 4_969,  # scores of both seats where they differ
