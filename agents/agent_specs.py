@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -216,11 +216,6 @@ class AgentFile:
     before: str = ""
     after: str = ""
 
-    @property
-    def is_model(self) -> bool:
-        """Return True for a model of Stable-Baselines3, False for weights."""
-        return self.path.suffix == MODEL_SUFFIX
-
 
 def file_of(spec: str) -> AgentFile | None:
     """Return the file that a spec names, None for specs without one."""
@@ -345,11 +340,6 @@ def by_name(agents: Agents) -> dict[str, str | AnyAgent]:
             got = f"one for {objects[id(agent)]} and {name}"
             raise InputError("agents", "an object for each, since it remembers its games", got)
     return dict(pairs)
-
-
-def names_of(texts: Iterable[str]) -> list[str]:
-    """Return the names of specs, as `split_name` does."""
-    return [split_name(text)[0] for text in texts]
 
 
 def _check_name(name: str, text: str) -> None:

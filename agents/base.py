@@ -142,64 +142,6 @@ class BaseAgent:
         """Start new games, as in `Agent.start`."""
 
 
-Policy = Callable[[dict[str, Any]], Any]
-
-
-class PolicyAgent(BaseAgent):
-    """An agent that asks a function about one game after the other, so it is as slow as the function times the games.
-
-    Args:
-        policy: gets `{"observation": array, "action_mask": array}` as the PettingZoo environment of the game
-            gives it (the mask int8, 1 is legal; a tuple of masks if an action has several components) and
-            returns a whole number (or one for each component). It owns the arrays. Its randomness is its own:
-            the generator of the game loop does not reach it.
-        name: as in `Agent`; defaults to the function's.
-    """
-
-    def __init__(self, policy: Policy, name: str | None = None) -> None:
-        super().__init__(name if name is not None else getattr(policy, "__name__", type(policy).__name__))
-        self._policy = policy
-        self._nvec: tuple[int, ...] | None = None
-
-    @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        self._nvec = game.info.action_nvec
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose actions.
-
-        Raises:
-            PartialAnswerError: the policy failed in some games.
-        """
-        observations = np.array(observation.numpy(force=True))
-        masks = action_mask.numpy(force=True).astype(np.int8)
-        nvec = self._nvec or action_mask.shape[1:]
-        shape = (len(nvec),) if len(nvec) > 1 else ()
-        chosen: list[Tensor] = []
-        failures, cause = dict[int, str](), None
-        for row, (seen, mask) in enumerate(zip(observations, masks, strict=True)):
-            given = tuple(np.split(mask, np.cumsum(nvec)[:-1])) if shape else mask
-            try:
-                chosen.append(self._number(self._policy({"observation": seen, "action_mask": given}), shape))
-            except Exception as error:
-                failures[row] = str(error) if isinstance(error, AnswerError) else f"{type(error).__name__}: {error}"
-                cause = cause or error
-                chosen.append(torch.full(shape, -1))
-        actions = torch.stack(chosen).to(action_mask.device)
-        if failures:
-            raise PartialAnswerError(actions, failures) from cause
-        return actions
-
-    @staticmethod
-    def _number(answer: Any, shape: tuple[int, ...]) -> Tensor:
-        try:
-            # Not only numbers: arrays and tensors with a single one count as it.
-            return from_numbers(answer if shape else operator.index(answer), shape)
-        except (ActionsError, TypeError, ValueError, RuntimeError):
-            wanted = "one whole number for each component" if shape else "a whole number"
-            raise AnswerError(f"must give {wanted} as its action, got {shown(answer)}") from None
-
-
 class GameAgent(BaseAgent, Generic[G_co]):
     """A base class of agents that keep the game that they play, and their seats where all act at once."""
 
@@ -231,6 +173,56 @@ class GameAgent(BaseAgent, Generic[G_co]):
         self._game = game  # type: ignore[assignment]  # checked
         if game.info.simultaneous:
             self.seats.start(game, players, env_ids)
+
+
+class PolicyAgent(GameAgent):
+    """An agent that asks a function about one game after the other, so it is as slow as the function times the games.
+
+    Args:
+        policy: gets `{"observation": array, "action_mask": array}` as the PettingZoo environment of the game
+            gives it (the mask int8, 1 is legal; a tuple of masks if an action has several components) and
+            returns a whole number (or one for each component). It owns the arrays. Its randomness is its own:
+            the generator of the game loop does not reach it.
+        name: as in `Agent`; defaults to the function's.
+    """
+
+    def __init__(self, policy: Callable[[dict[str, Any]], Any], name: str | None = None) -> None:
+        super().__init__(name if name is not None else getattr(policy, "__name__", type(policy).__name__))
+        self._policy = policy
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose actions.
+
+        Raises:
+            PartialAnswerError: the policy failed in some games.
+        """
+        observations = np.array(observation.numpy(force=True))
+        masks = action_mask.numpy(force=True).astype(np.int8)
+        nvec = self.game.info.action_nvec
+        shape = (len(nvec),) if len(nvec) > 1 else ()
+        chosen: list[Tensor] = []
+        failures, cause = dict[int, str](), None
+        for row, (seen, mask) in enumerate(zip(observations, masks, strict=True)):
+            given = tuple(np.split(mask, np.cumsum(nvec)[:-1])) if shape else mask
+            try:
+                chosen.append(self._number(self._policy({"observation": seen, "action_mask": given}), shape))
+            except Exception as error:
+                failures[row] = str(error) if isinstance(error, AnswerError) else f"{type(error).__name__}: {error}"
+                cause = cause or error
+                chosen.append(torch.full(shape, -1))
+        actions = torch.stack(chosen).to(action_mask.device)
+        if failures:
+            raise PartialAnswerError(actions, failures) from cause
+        return actions
+
+    @staticmethod
+    def _number(answer: Any, shape: tuple[int, ...]) -> Tensor:
+        try:
+            # Not only numbers: arrays and tensors with a single one count as it.
+            return from_numbers(answer if shape else operator.index(answer), shape)
+        except (ActionsError, TypeError, ValueError, RuntimeError):
+            wanted = "one whole number for each component" if shape else "a whole number"
+            raise AnswerError(f"must give {wanted} as its action, got {shown(answer)}") from None
 
 
 class ByGame(BaseAgent):
@@ -337,21 +329,17 @@ def is_memoryless(agent: AnyAgent, game: Game) -> bool:
 def takes_states(agent: AnyAgent, game: Game) -> bool:
     """Return True if the agent is asked by `act_on_state`, else by `act`; a `ValueError` if by neither."""
     info, agent = game.info, acting(agent, game)
-    searches = _has(agent, "act_on_state")
+    whole = hasattr(agent, "start") and hasattr(agent, "name")  # `isinstance` of a protocol takes long, once a turn
+    searches = whole and hasattr(agent, "act_on_state")
     if searches and info.perfect_information:
         return True
-    if _has(agent, "act") or _has(agent, "act_on_views"):
+    if whole and (hasattr(agent, "act") or hasattr(agent, "act_on_views")):
         return False
     if searches:
         cause = "it searches on states, and information is hidden"
         raise InputError(f"agent {shown(agent.name)}", "a game with perfect information", game.id, cause)
     expected = "name, start and act (or act_on_state)"
     raise InputError("agent", expected, type(agent).__name__, "cellgames.agents.load makes one from a spec")
-
-
-def _has(agent: AnyAgent, method: str) -> bool:
-    """Return True if it is an agent with this method; `isinstance` of a protocol takes long, once a turn."""
-    return hasattr(agent, method) and hasattr(agent, "start") and hasattr(agent, "name")
 
 
 def refuse(agent: BaseAgent, game: Game, obstacles: Sequence[str]) -> None:

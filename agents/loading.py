@@ -98,7 +98,7 @@ def load(spec: str, game: Game | None = None, *, name: str | None = None) -> Any
 
 
 def _load_file(file: AgentFile) -> AnyAgent:
-    if file.is_model:
+    if file.path.suffix == MODEL_SUFFIX:
         from cellgames.agents.networks.sb3_agent import from_model_file
 
         return from_model_file(file.path, sample=True if file.after else None)

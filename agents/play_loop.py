@@ -201,28 +201,21 @@ def random_openings(game: Game, count: int, plies: int, generator: torch.Generat
     """
     info = game.info
     check_at_least(0, count=count, plies=plies)
-    found: list[Tensor] = [torch.empty((0, plies, *game.info.action_shape), dtype=torch.int64, device="cpu")]
+    found: list[Tensor] = [torch.empty((0, plies, *info.action_shape), dtype=torch.int64, device="cpu")]
     missing, in_vain = count, 0
     while missing > 0:
         if plies >= info.max_turns or in_vain >= 50:
             cause = f"a game takes at most {info.max_turns}; ask for fewer"
             raise InputError("plies", "openings that leave the game unfinished", plies, cause, game.id)
-        drawn = _random_envs(game, max(missing, 64), plies, generator)[:missing]
-        found.append(drawn)
-        missing -= len(drawn)
-        in_vain = 0 if len(drawn) else in_vain + 1
+        state: State = game.init(draw_seeds(max(missing, 64), generator))
+        record = torch.empty((len(state), plies, *info.action_shape), dtype=torch.int64, device="cpu")
+        for ply in range(plies):
+            actions = record[:, ply] = game.random_actions(state, generator)
+            state = game.step(state, actions, checked=False)
+        found.append(record[~state.done][:missing])
+        missing -= len(found[-1])
+        in_vain = 0 if len(found[-1]) else in_vain + 1
     return torch.cat(found)
-
-
-def _random_envs(game: Game, count: int, plies: int, generator: torch.Generator) -> Tensor:
-    """Play at random in `count` environments; return the actions of those that go on, [L, plies, ...]."""
-    state: State = game.init(draw_seeds(count, generator))
-    record = [torch.empty((count, 0, *game.info.action_shape), dtype=torch.int64, device="cpu")]
-    for _ in range(plies):
-        actions = game.random_actions(state, generator)
-        record.append(actions[:, None])
-        state = game.step(state, actions, checked=False)
-    return torch.cat(record, 1)[~state.done]
 
 
 def moves(game: Game, played: Played, env_id: int) -> list[str]:

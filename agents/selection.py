@@ -84,23 +84,17 @@ class Failure:
     trace: str = ""
 
 
-class Faults:
+class Faults(dict[int, dict[int, tuple[str, str]]]):
     """The failures of a turn: by environment and seat, the reason and the trace, as in `Failure`."""
-
-    def __init__(self) -> None:
-        self._found: dict[int, dict[int, tuple[str, str]]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._found)
 
     def add(self, env_ids: Tensor, seats: Tensor, reason: str, trace: str = "") -> None:
         """Add the failure of a seat in each environment, unless it has one."""
         for env_id, seat in zip(env_ids.tolist(), seats.tolist(), strict=True):
-            self._found.setdefault(env_id, {}).setdefault(seat, (reason, trace))
+            self.setdefault(env_id, {}).setdefault(seat, (reason, trace))
 
     def failures(self, turn: int) -> dict[int, Failure]:
         """Return the failures by environment, after `turn` turns."""
-        found = sorted(self._found.items())
+        found = sorted(self.items())
         return {env_id: Failure(tuple(sorted(seats)), turn, *seats[min(seats)]) for env_id, seats in found}
 
 

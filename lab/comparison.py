@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cellgames.agents.agent_specs import names_of
+from cellgames.agents.agent_specs import named_agents
 from cellgames.runs.run_folder import RunError, differing
 from cellgames.training.arguments import FREE
 from cellgames.utils.report.model import Column
@@ -120,7 +120,7 @@ def _read(folder: Path) -> tuple[int, Mapping[str, Any], Mapping[str, tuple[floa
     try:
         settings = json.loads((folder / _SETTINGS).read_text(encoding="utf-8"))
         seed = int(settings.pop("seed"))
-        opponents = names_of(settings["eval_opponents"])
+        opponents = [name for name, _ in named_agents(settings["eval_opponents"])]
         with (folder / _TABLE).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         curve = {name: tuple(float(row[name]) for row in rows) for name in opponents}

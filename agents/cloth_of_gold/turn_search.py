@@ -293,12 +293,15 @@ class TurnImprover(Improver):
         assert isinstance(network, ClothValues)  # of that kind
         self.candidates = min(effort.considered, CHOICES)
         self._turns = _Turns(network, effort, self.candidates)
+        # The boards and the numbers of one position that the network reads.
+        parts = game.packed_observation(game.init(torch.zeros(1, dtype=torch.int64, device="cpu")), 0)
+        self._boards, self._numbers = (part.shape[1:] for part in parts)
 
     @property
     @override
     def inputs(self) -> Space:
-        boards, numbers = self._turns.shapes(self.game)
-        return Space((self.candidates, boards.numel() + numbers.numel() + _ENDED), torch.int64, -(2**63), 2**63 - 1)
+        width = self._boards.numel() + self._numbers.numel() + _ENDED
+        return Space((self.candidates, width), torch.int64, -(2**63), 2**63 - 1)
 
     @property
     @override
@@ -331,9 +334,8 @@ class TurnImprover(Improver):
     def log_probs_and_value(self, inputs: Tensor, mask: Tensor, actions: Tensor | None) -> tuple[Tensor, Tensor]:
         network = self.network
         assert isinstance(network, ClothValues)
-        boards, _ = self._turns.shapes(self.game)
-        flat = inputs.flatten(0, 1)
-        seen = flat[:, : boards.numel()].view(-1, *boards.shape), flat[:, boards.numel() : -_ENDED]
+        flat, boards = inputs.flatten(0, 1), self._boards.numel()
+        seen = flat[:, :boards].view(-1, *self._boards), flat[:, boards:-_ENDED]
         ended, result = flat[:, -_ENDED:].unbind(1)
         worth = torch.where(ended > 0, result.float(), network.worth(*seen).float())
         logits = WEIGHT * torch.where(ended > 0, 2 * worth, worth)
@@ -355,14 +357,6 @@ class _Turns(TurnGumbel):
         super().__init__(effort.simulations)
         self._network, self._effort, self._candidates = network, effort, candidates
         self._ranking = ClothEvaluator(network, candidates=_TURNS_A_CANDIDATE * candidates, considered=candidates)
-
-    @staticmethod
-    def shapes(game: Game) -> tuple[Tensor, Tensor]:
-        """Return the boards and numbers of one position as `ClothOfGold.packed_observation` has them, without data."""
-        assert isinstance(game, ClothOfGold)
-        state = game.init(torch.zeros(1, dtype=torch.int64, device="cpu"))
-        boards, numbers = game.packed_observation(state, 0)
-        return boards[0], numbers[0]
 
     @override
     def _made(self, game: TurnGame) -> Search:

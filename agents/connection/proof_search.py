@@ -127,7 +127,8 @@ def _set(cells: Iterator[int]) -> int:
 
 def _rules(board: Board) -> NDArray[np.uint64]:
     """Return a board as `Board` of the C++ source reads it."""
-    sides = [[_set(c for c, s in enumerate(board.sides) if s & side) for side in _bits(goal)] for goal in board.goals]
+    cells = {side: _set(cell for cell, on in enumerate(board.sides) if on & side) for side in (1, 2, 4, 8)}
+    sides = [[cells[side] for side in cells if goal & side] for goal in board.goals]
     around = [
         [near if near is not None else _beyond(board, board.across(cell, place)) for place, near in enumerate(ring)]
         for cell, ring in enumerate(board.rings)
@@ -143,7 +144,3 @@ def _beyond(board: Board, side: int) -> int:
     """Return the number for what lies beyond a side: `MOST_CELLS` plus the seat it belongs to, or both players'."""
     owners = [seat for seat, goal in enumerate(board.goals) if goal & side]
     return _BOTH if len(owners) == 2 else MOST_CELLS + owners[0]
-
-
-def _bits(mask: int) -> list[int]:
-    return [side for side in (1, 2, 4, 8) if mask & side]

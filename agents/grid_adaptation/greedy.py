@@ -60,7 +60,6 @@ class _Outset:
     """Boards on which one's own tiles are to be tried out, with those of the others: [W, L, G] each."""
 
     flips: Tensor  # [L, 4] int64, worth of each flip
-    flip: Tensor  # [L] int64, the best one
     tiles: Tensor  # with those of the others
     matches: Sequence[Tensor]  # for each digit where it is one's own, after the flip
     barred: Tensor  # spaces where no tile can land, as they have one already, or as several others have named them
@@ -121,7 +120,7 @@ class Planner:
         make, weights, ties = (self._first_plans, _FIRST, 0) if first else (self._later_plans, _LATER, _TIES)
         actions, worth = make(seen, seeds, outset)
         further = more.clone()
-        actions[:, :, FLIP] = further[:, :, FLIP] = outset.flip[:, None]
+        actions[:, :, FLIP] = further[:, :, FLIP] = outset.flips.argmax(1)[:, None]
         if more.shape[1]:
             own = tiles_on(self.game.grid, further[:, :, SLOTS])
             worth = torch.cat((worth, self._worth(seen, outset, own, weights) << ties), 1)
@@ -185,14 +184,14 @@ class Planner:
         flip = flips.argmax(1)
         turned = [-(flip == 3 - place).long()[:, None] for place in range(len(rules.DIGITS))]
         matches = [match ^ (tiles & mask) for match, mask in zip(matches, turned, strict=True)]
-        return _Outset(flips, flip, tiles, matches, barred)
+        return _Outset(flips, tiles, matches, barred)
 
     def _flips(self, seen: Seen, tiles: Tensor, matches: Sequence[Tensor]) -> Tensor:
         """Return the digits that match more in the generations to come after each flip, int64 [L, 4]."""
         if not seen.flips.any():
             return seen.sequence.new_zeros(len(seen), 4)
         none, left = tiles.new_zeros(len(tiles), 1, 1), self.game.rounds + 1 - seen.round
-        found = tried(self.game.grid, base_of(tiles, matches), none, len(_FLIPS))
+        found = tried(base_of(tiles, matches), none, self.game.size, len(_FLIPS))
         apart = [weighted(found[:, [digit]], _FLIPS, left) for digit in range(len(rules.DIGITS))]
         # A digit that is turned matches wherever it did not, now and later; flip 1 turns the last one.
         turned = [torch.zeros_like(apart[0]), *(-2 * digit for digit in reversed(apart))]
@@ -201,7 +200,7 @@ class Planner:
     def _worth(self, seen: Seen, outset: _Outset, own: Tensor, weights: tuple[int, ...]) -> Tensor:
         """Return the worth with tiles of one's own on boards [W, L or 1, C], summed over guesses: int64 [L, C]."""
         base, left = base_of(outset.tiles, outset.matches, outset.barred), self.game.rounds + 1 - seen.round
-        return weighted(tried(self.game.grid, base, own, len(weights)), weights, left)
+        return weighted(tried(base, own, self.game.size, len(weights)), weights, left)
 
 
 def _spare(seen: Seen) -> Tensor:
@@ -284,5 +283,4 @@ class GridGreedy(GridPlayer):
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
         plans = self.planner.plans(view, seeds)
-        best = plans.worth.argmax(1)
-        return plans.actions[torch.arange(len(view), device=best.device), best]
+        return plans.actions[torch.arange(len(view), device=seeds.device), plans.worth.argmax(1)]

@@ -130,7 +130,7 @@ class MatchedOthers(KeenOthers):
         places = holders.flatten(1)[None, :, :, None].expand(len(candidates), -1, -1, candidates.shape[3])
         own, rows = candidates.gather(2, places), holders[0].numel()
         left = (game.rounds + 1 - seen.round).repeat_interleave(rows)
-        found = tried(game.grid, base, own.flatten(1, 2), len(self.weights))
+        found = tried(base, own.flatten(1, 2), game.size, len(self.weights))
         return weighted(found, self.weights, left).float().view(len(seen), rows, -1)
 
 
@@ -165,14 +165,6 @@ class GridSearch(RememberingPlayer):
         guesses = -(-joint_moves // 4)
         super().__init__(f"mcts:{joint_moves}", guesses, _SHAPES)
         self.joint_moves, self.keen = joint_moves, keen
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the memory of the games in progress, after `start`."""
-        return self._history.state_dict()
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore the result of `state_dict`, after `start`; a `ValueError` if it is of other games."""
-        self._history.load_state_dict(state)
 
     @override
     def others(self, game: GridAdaptation) -> Others:
@@ -259,11 +251,11 @@ class PlanImprover(Improver):
 
     @override
     def state_dict(self) -> dict[str, Any]:
-        return self._search.state_dict()
+        return self._search._history.state_dict()
 
     @override
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self._search.load_state_dict(state)
+        self._search._history.load_state_dict(state)
 
 
 def _candidates(actions: Tensor, worth: Tensor, own: int, count: int) -> tuple[Tensor, Tensor]:

@@ -49,38 +49,23 @@ def base_of(tiles: Tensor, matches: Sequence[Tensor], barred: Tensor | None = No
     return base if base.ndim == 4 else base[..., None]
 
 
-def tried(grid: PackedGrid, base: Tensor, own: Tensor, generations: int) -> Tensor:
+@Operator
+def tried(base: Tensor, own: Tensor, size: int, generations: int) -> Tensor:
     """Return matching minus mismatching tiles per generation and digit.
 
     The sum over the digits is 2 * points - 3 * tiles, in proportion to the lead over the mean of all eight sequences.
     For a sequence that differs from the player's own in some digits, theirs count the other way round.
 
     Args:
-        grid: packing of boards, which are square.
         base: boards before the player's own tiles land, int64 [5, W, L, G], see `base_of`.
         own: boards of own tiles to try out, int64 [W, L or 1, C]. One on a tile that is not barred takes it away, for
             somebody else has named the space.
+        size: rows of the boards, which are square.
         generations: number of generations.
 
     Returns:
         int32 [generations, digits, L, C], summed over the guesses.
     """
-    return _tried(base, own, grid.rows, generations)
-
-
-def weighted(found: Tensor, weights: Sequence[int], left: Tensor) -> Tensor:
-    """Return weighted sums of the results of `tried` over generations and digits, int64 [L, C].
-
-    The match ends after `left`, int64 [L], generations; those after it count nothing.
-    """
-    place = torch.arange(len(weights), device=left.device)[:, None]
-    counts = torch.tensor(weights, device=left.device)[:, None] * (left > place)
-    return (found.sum(1) * counts[:, :, None]).sum(0)
-
-
-@Operator
-def _tried(base: Tensor, own: Tensor, size: int, generations: int) -> Tensor:
-    """Return `tried`."""
     grid = PackedGrid(size, size)
     tiles, *matches, barred = base[..., None].unbind()  # [W, L, G, 1]
     own = own[:, :, None] & ~barred
@@ -95,7 +80,17 @@ def _tried(base: Tensor, own: Tensor, size: int, generations: int) -> Tensor:
     return torch.stack(found).view(shape).sum(3).int()
 
 
-@_tried.native
+def weighted(found: Tensor, weights: Sequence[int], left: Tensor) -> Tensor:
+    """Return weighted sums of the results of `tried` over generations and digits, int64 [L, C].
+
+    The match ends after `left`, int64 [L], generations; those after it count nothing.
+    """
+    place = torch.arange(len(weights), device=left.device)[:, None]
+    counts = torch.tensor(weights, device=left.device)[:, None] * (left > place)
+    return (found.sum(1) * counts[:, :, None]).sum(0)
+
+
+@tried.native
 def _native_tried(native: Library, base: Tensor, own: Tensor, size: int, generations: int) -> Tensor:
     """Return `tried`."""
     _, words, rows, guesses = base.shape
@@ -209,7 +204,7 @@ class KeenOthers(Others):
         own, left = tiles_on(grid, spaces[:, None])[:, None], game.rounds + 1 - seen.round
         # A digit's future depends on the tiles and on this digit of one's own, be it 0 or 1, but on no other digit.
         both = [
-            tried(grid, base_of(tiles, matches), own, len(self.weights))
+            tried(base_of(tiles, matches), own, game.size, len(self.weights))
             for matches in ([tiles & ~digit for digit in digits], digits)
         ]
         apart = [[weighted(one[:, [digit]], self.weights, left) for one in both] for digit in range(len(digits))]

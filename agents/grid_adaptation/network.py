@@ -107,7 +107,7 @@ class GridNetwork(Network[GridAdaptation]):
         game = self.game
         singles = tiles_on(game.grid, torch.arange(game.spaces + 1, device=view.round.device)[:, None])[:, None]
         base = base_of(view.planes[0], view.matches())
-        found = tried(game.grid, base, singles, _GENERATIONS)  # [generations, digits, L, N + 1]
+        found = tried(base, singles, game.size, _GENERATIONS)  # [generations, digits, L, N + 1]
         gain = (found[..., :-1] - found[..., -1:]).float()
         counts = (game.rounds + 1 - view.round) > torch.arange(_GENERATIONS, device=gain.device)[:, None]
         gain = (gain * counts[:, None, :, None]).permute(2, 0, 1, 3)  # [L, generations, digits, N]

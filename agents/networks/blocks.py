@@ -73,7 +73,7 @@ def pooled(seen: Tensor) -> Tensor:
 
 def per_cell_bias(numbers: int, width: int) -> nn.Sequential:
     """Return layers from [L, numbers] to [L, width], with one hidden layer of the same width."""
-    return nn.Sequential(initialized(nn.Linear(numbers, width)), nn.ReLU(), initialized(nn.Linear(width, width), 1.0))
+    return head(numbers, width, width, 1.0)
 
 
 def head(width: int, hidden: int, out: int, gain: float) -> nn.Sequential:

@@ -189,12 +189,13 @@ class WeightsAgent(ByGame):
 
     The file and the network's shapes are known when there is a game. Where no file serves the game, but one serves the
     game that it extends, that network may play (`GamePlugin.search`). A game whose plugin lists an agent under this
-    name has that agent, and no weights. `trained` may be an agent that asks the network's (`GamePlugin.search`).
+    name has that agent, and no weights.
 
-    Its argument `find` returns the file for a game; it raises a `ValueError` without one.
+    Its argument `find` returns the file for a game; it raises a `ValueError` without one. A game's `hook` of that name,
+    if it has one, makes the agent that plays by asking the network's (`GamePlugin.search`).
     """
 
-    def __init__(self, name: str, find: Callable[[Game], Path]) -> None:
+    def __init__(self, name: str, find: Callable[[Game], Path], hook: str = "") -> None:
         self._network: Network | None = None
 
         def make(game: Game) -> AnyAgent:
@@ -211,7 +212,7 @@ class WeightsAgent(ByGame):
             agent = self._network.agent(self.name, sample=about["sample"])
             if isinstance(agent, NetworkAgent) and agent.share == 1:
                 agent.share = _NEAR
-            asking = plugin_of(game).hook("trained") if name == "trained" else None
+            asking = plugin_of(game).hook(hook)
             return agent if asking is None else asking(agent)
 
         super().__init__(name, make)
@@ -232,7 +233,7 @@ def from_file(path: Path) -> WeightsAgent:
 
 def trained() -> WeightsAgent:
     """Return the trained agent that comes with the package, whatever the game."""
-    return WeightsAgent("trained", shipped)
+    return WeightsAgent("trained", shipped, hook="trained")
 
 
 def search_network(game: Game, path: Path | None = None, kind: str = Network.kind) -> Network:
@@ -298,7 +299,8 @@ def _refusal(game: Game, there: str, folder: Path) -> InputError:
     id = min(changes, key=lambda id: len(changes[id]), default=game.id)
     changed = changes.get(id, {})
     name = f"{id} with {_listed(changed)}" if changed else id
-    words = "".join(f" --param {shlex.quote(f'{name}={_text(value)}')}" for name, value in changed.items())
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
+    words = "".join(f" --param {shlex.quote(f'{name}={text}')}" for name, text in texts.items())
     use = "gumbel:N:FOLDER searches by" if folder == SEARCH_WEIGHTS else "an agent is"
     cause = f"{there}; `cellgames train {id}{words}` makes some, and {use} the folder of that run"
     return InputError("trained weights", f"a game with weights ({ids})", name, cause)
@@ -308,16 +310,10 @@ def _listed(parameters: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters.items())
 
 
-def _text(value: Any) -> str:
-    """Return the value of a parameter as the command line takes it."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     """Return the distance between the parameters of two games; whatever is no number is 0 or 1 apart."""
-    numbers, pairs = (int, float), [(value, one.get(name)) for name, value in other.items()]
-    both = [isinstance(a, numbers) and isinstance(b, numbers) for a, b in pairs]
-    return sum(float(abs(a - b) if near else a != b) for (a, b), near in zip(pairs, both, strict=True))
+    numbers, pairs = int | float, [(value, one.get(name)) for name, value in other.items()]
+    return sum(abs(a - b) if isinstance(a, numbers) and isinstance(b, numbers) else a != b for a, b in pairs)
 
 
 def _extent(parameters: Mapping[str, Any]) -> float:

@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -31,7 +30,7 @@ _WHOLE, _TEXT = {"type": "integer", "minimum": 0, "maximum": (1 << 53) - 1}, {"t
 _SECONDS, _FLAG = {"type": "number"}, {"type": "boolean"}
 
 
-def _object(required: Mapping[str, Any], optional: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+def _object(required: Mapping[str, Any], optional: Mapping[str, Any]) -> dict[str, Any]:
     found = {"type": "object", "properties": {**required, **optional}}
     return {**found, "required": [*required]} if required else found
 
@@ -57,7 +56,7 @@ _HELLO: dict[str, Any] = {
     "players": _list(_TEXT),
     "limits": _object({}, {"move": _SECONDS, "line": _WHOLE, "memory": _WHOLE, "processes": _WHOLE}),
     "action_nvec": _list(_WHOLE),
-    "observation": _object({"shape": _list(_WHOLE), "dtype": _TEXT}),
+    "observation": _object({"shape": _list(_WHOLE), "dtype": _TEXT}, {}),
 }
 _READY: dict[str, Any] = {
     **{"name": _TEXT, "author": _TEXT, "observation": {"enum": ["none", "list", "base64"]}},

@@ -64,12 +64,8 @@ class _Server:
                 "process (--in-process)"
             )
         self._env_ids: dict[int, int] = {}
-
-    @property
-    def ready(self) -> dict[str, Any]:
-        """The answer to `hello`."""
         wanted = {"observation": "none", "states": True} if self._reads else {"observation": "base64", "arrays": True}
-        return {"type": "ready", "protocol": protocol.VERSION, "name": self.agent.name, **wanted}
+        self.ready = {"type": "ready", "protocol": protocol.VERSION, "name": self.agent.name, **wanted}
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the answer to a message, None if it needs none."""

@@ -60,10 +60,8 @@ class GumbelSearch(Search):
 
     @override
     def grow(self, tree: Tree, generator: torch.Generator) -> SearchResult:
-        learned = isinstance(self.evaluator, NetworkEvaluator)
-        simulate = plugin_of(self.game).hook("native_gumbel") if learned else None
-        native = library(tree.device) if simulate is not None else None
-        if simulate is None or native is None:
+        simulate, native = plugin_of(self.game).hook("native_gumbel"), library(tree.device)
+        if simulate is None or native is None or not isinstance(self.evaluator, NetworkEvaluator):
             return super().grow(tree, generator)
         self._prepare(tree, generator)
         evaluate = partial(self.evaluator.evaluate, self.game, generator=generator)

@@ -143,10 +143,8 @@ class SearchAgent(BaseAgent):
         rows = ((places > 0) & ~tree.state.done[roots + places]).nonzero().squeeze(1)
         below = tree.below(rows, places[rows])
         fits = below.sum(1) <= _KEPT * search.simulations
-        rows, below = rows[fits], below[fits]
-        if len(rows) == 0:
-            return
-        self._kept.append(_Kept(env_ids[rows], tree.part(rows, below)))
+        if fits.any():
+            self._kept.append(_Kept(env_ids[rows[fits]], tree.part(rows[fits], below[fits])))
 
 
 def _alive(kept: _Kept) -> _Kept | None:

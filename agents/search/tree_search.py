@@ -81,9 +81,8 @@ class NetworkEvaluator:
             self.network.eval()
         if info.zero_sum and info.num_players == 2 and not info.simultaneous:
             logits, own = self._ask(game, state, mover)
-            other = -own
-            value = torch.stack((torch.where(mover == 0, own, other), torch.where(mover == 0, other, own)), 1)
-            return Evaluation(logits, value)
+            first = torch.where(mover == 0, own, -own)
+            return Evaluation(logits, torch.stack((first, -first), 1))
         views = [self._ask(game, state, torch.full_like(mover, seat)) for seat in range(info.num_players)]
         logits, value = (torch.stack(parts, 1) for parts in zip(*views, strict=True))
         if not info.simultaneous:
@@ -244,8 +243,7 @@ class Search(ABC):
             value[grown] = tree.raw[new]
         walkers, nodes, edges = (torch.cat(part) for part in zip(*path, strict=True))
         tree.credit(nodes, edges, value[walkers])
-        if len(grown):
-            self._resolve(tree, new[tree.resolved[new]])
+        self._resolve(tree, new[tree.resolved[new]])
         return True
 
     def _resolve(self, tree: Tree, nodes: Tensor) -> None:

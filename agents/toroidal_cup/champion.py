@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import GameAgent, draw_seeds, reaching
+from cellgames.agents.base import GameAgent, draw_seeds
 from cellgames.agents.networks.agent_files import CHAMPION_FILE, check_weight, read_champion_data
 from cellgames.agents.simultaneous import solve_matrix
 from cellgames.envs.core import Game
@@ -143,9 +143,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         check_at_least(0, games=games or 0)
         self.games = games
         self._file = None if path is None else read_champion(path / CHAMPION_FILE if path.is_dir() else path)
-        # [envs, P], shapes at the beginning, 0 before; and the plans by env and seat, [K, S]
-        self._begun = torch.zeros((0, 0), dtype=torch.int64, device="cpu")
-        self._plans: dict[tuple[int, int], Ints] = {}
+        self._plans: dict[tuple[int, int], Ints] = {}  # by env and seat, [K, shapes of the whole game]
 
     @override
     def check_game(self, game: Game) -> None:
@@ -160,12 +158,11 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         before = self._game
         super().start(game, players, env_ids)
-        if before != game or self._begun.device != env_ids.device:
+        if before != game:
             self._prepare()
-            self._begun = torch.zeros((0, self.game.teams), dtype=torch.int64, device=env_ids.device)
             self._plans.clear()
-        self._begun = reaching(self._begun, env_ids)
-        self._begun[env_ids, players] = 0
+        for key in zip(env_ids.tolist(), players.tolist(), strict=True):
+            self._plans.pop(key, None)
 
     def _prepare(self) -> None:
         """Write down all designs as actions of the game."""
@@ -188,20 +185,16 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose a placement for each row, int64 [L]."""
-        game, seats = self.game, self.seats.of(env_ids)
-        self._begun = reaching(self._begun, env_ids)
-        left = observation[:, -1, 0, 0].long()
-        kinds = game.stamp_seen(observation).tolist()
-        draws = [np.random.default_rng(seed) for seed in draw_seeds(len(env_ids), generator).tolist()]
-        new = self._begun[env_ids, seats] == 0
-        keys = list(zip(env_ids.tolist(), seats.tolist(), strict=True))
-        for row in new.nonzero().squeeze(1).tolist():
-            self._plans[keys[row]] = self._plan(kinds[row], int(left[row]), draws[row])
-        self._begun[env_ids, seats] = torch.where(new, left, self._begun[env_ids, seats])
-        slots = (self._begun[env_ids, seats] - left).tolist()
-        for row, (key, slot) in enumerate(zip(keys, slots, strict=True)):
-            self._answer(observation[row], key, kinds[row], slot, draws[row])
-        wanted = np.array([self._plans[key][kind, slot] for key, kind, slot in zip(keys, kinds, slots, strict=True)])
+        game, seats, left = self.game, self.seats.of(env_ids), observation[:, -1, 0, 0].long().tolist()
+        kinds, dice = game.stamp_seen(observation).tolist(), draw_seeds(len(env_ids), generator).tolist()
+        wanted = np.zeros(len(left), dtype=np.int64)
+        for row, key in enumerate(zip(env_ids.tolist(), seats.tolist(), strict=True)):
+            draw = np.random.default_rng(dice[row])
+            if key not in self._plans:
+                self._plans[key] = self._plan(kinds[row], left[row], draw)
+            slot = self._plans[key].shape[1] - left[row]
+            self._answer(observation[row], key, kinds[row], slot, draw)
+            wanted[row] = self._plans[key][kinds[row], slot]
         mask = action_mask.cpu().numpy()
         illegal = np.flatnonzero(~mask[np.arange(len(wanted)), wanted])
         if len(illegal):
@@ -329,6 +322,4 @@ def _serving(designs: Sequence[CupDesign], pattern: str) -> list[CupDesign]:
 
 def _scaled(place: Ints, made: int, now: int) -> Ints:
     """Return places on a lattice of another size, at the same share of its length."""
-    if made == now:
-        return place % made
     return np.rint(place * (now - 1) / max(1, made - 1)).astype(np.int64) % now

@@ -179,8 +179,7 @@ class TorusSearch(ProofSearch[Torus]):
         """Return boards, int8 [L, N], and the players to move, int64 [L], on the CPU."""
         cells = self.game.num_cells
         if state.codes.shape[1] != cells:
-            parameter = "state"
-            raise InputError(parameter, f"{cells} cells", state.codes.shape[1], "TorusSearch(game) is the game's")
+            raise InputError("state", f"{cells} cells", state.codes.shape[1], "TorusSearch(game) is the game's")
         board = self.game.board(state).to("cpu", torch.int8).contiguous()
         return board, state.current_player.to("cpu").contiguous()
 

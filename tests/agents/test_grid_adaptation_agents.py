@@ -144,10 +144,10 @@ def test_native_code_tries_tiles_as_torch_does(game: GridAdaptation, shared: boo
     own = tiles_on(game.grid, torch.arange(game.spaces + 1)[:, None])[:, None]
     if not shared:
         own = own.expand(-1, 3, -1)
-    found = tried(game.grid, base, own, 3)
+    found = tried(base, own, game.size, 3)
     assert found.shape == (3, 3, 3, game.spaces + 1)
     with without_native():
-        assert torch.equal(tried(game.grid, base, own, 3), found)
+        assert torch.equal(tried(base, own, game.size, 3), found)
 
 
 @every_family

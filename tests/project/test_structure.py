@@ -79,7 +79,7 @@ APART = ("training", "arena")
 
 MOST_LINES = {
     "envs": 19_155,
-    "agents": 13_153,  # in Hex and Y `trained` asks the solver
+    "agents": 13_069,  # in Hex and Y `trained` asks the solver
     "training": 4_033,
     "arena": 11_219,
     "src": 12_467,  # the hook by which it does

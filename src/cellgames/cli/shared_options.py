@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from typing_extensions import override
 
 from cellgames.agents.agent_specs import by_name, file_of, matched, split_name
-from cellgames.agents.networks.agent_files import WEIGHTS_SUFFIX
+from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.store import DEFAULT_STORE, Store, StoreError, default_store
 from cellgames.envs import registry
@@ -191,7 +191,7 @@ def take_game(arguments: argparse.Namespace, agent: str) -> None:
     if arguments.game is not None:
         return
     file = file_of(split_name(agent)[1])
-    if file is None or file.is_model or file.before:
+    if file is None or file.path.suffix == MODEL_SUFFIX or file.before:
         expected = f"a game, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder"
         raise InputError("GAME", expected, "none", f"{agent} does not say what it plays")
     from cellgames.agents.networks.saved import read_about

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.agent_specs import names_of
+from cellgames.agents.agent_specs import by_name
 from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
 from cellgames.cli import console, shared_options
 from cellgames.cli.console import print_table
@@ -158,7 +158,7 @@ add_round_robin = partial(
 
 def _free_for_all_out(arguments: argparse.Namespace, options: FreeForAllOptions) -> Path:
     # Named by what cannot change when a run goes on; only games can grow.
-    words = [*shared_options.folder_words(arguments, options), f"agents={'+'.join(sorted(names_of(arguments.agents)))}"]
+    words = [*shared_options.folder_words(arguments, options), f"agents={'+'.join(sorted(by_name(arguments.agents)))}"]
     return Path("results") / "free-for-all" / shared_options.file_name(words)
 
 
@@ -191,7 +191,7 @@ add_free_for_all = partial(
 
 
 def _ladder_out(arguments: argparse.Namespace, options: LadderOptions) -> Path:
-    words = [*names_of(arguments.agents), f"seed={options.seed}"]
+    words = [*by_name(arguments.agents), f"seed={options.seed}"]
     words += [f"clock={limits}"] if (limits := options.time_control) is not None else []
     words += [f"rungs={Path(options.rungs).name}"] if options.rungs is not None else []
     return shared_options.folder_of(arguments, "climbs", words)
