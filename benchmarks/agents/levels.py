@@ -54,16 +54,23 @@ OUT = Path("results/levels")
 
 
 def spread(elo: Mapping[str, float], ahead: Mapping[tuple[str, str], float], most: int = len(NAMES)) -> list[str]:
-    """Return the agents that are clearly apart, weakest first.
+    """Return the agents that are clearly apart, weakest first, the strongest of all among them.
 
     Args:
         elo: Their ratings.
         ahead: The lower end of the interval of the score of the first agent of a pair against the second.
         most: The most levels; where there are more, those closest to the one below are left out.
     """
-    kept: list[str] = []
-    for agent in sorted(elo, key=elo.__getitem__):
-        if not kept or (ahead[agent, kept[-1]] > 0.5 and elo[agent] - elo[kept[-1]] >= APART):
+
+    def apart(agent: str, below: str) -> bool:
+        return ahead[agent, below] > 0.5 and elo[agent] - elo[below] >= APART
+
+    weakest, *others = sorted(elo, key=elo.__getitem__)
+    kept = [weakest]
+    for agent in others:
+        if agent == others[-1]:
+            kept = kept[:1] + [below for below in kept[1:] if apart(agent, below)]
+        if apart(agent, kept[-1]):
             kept.append(agent)
     while len(kept) > most:  # the ends stay
         kept.remove(min(kept[1:-1], key=lambda agent: elo[agent] - elo[kept[kept.index(agent) - 1]]))
@@ -100,6 +107,7 @@ def _measure(id: str, options: argparse.Namespace) -> dict[str, Any]:
     }
     return {
         "parameters": plain(game.parameters),
+        "games": options.games,
         "levels": spread({spec: rating[0] for spec, rating in ratings.items()}, ahead),
         "agents": agents,
     }
@@ -116,7 +124,8 @@ def _section(id: str, found: Mapping[str, Any]) -> Section:
         for spec, one in found["agents"].items()
     ]
     columns = ("agent", "level", "Elo", "95 % interval", "seconds a move")
-    return Section(id, (Table("", columns, rows, text=("agent", "level", "95 % interval")),))
+    table = Table("", columns, rows, text=("agent", "level", "95 % interval"))
+    return Section(id, (f"{found['games']} games of each pair.", table))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -131,24 +140,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unknown preset {unknown[0]!r}; known: {', '.join(CANDIDATES)}")
     if options.games < 2 or options.games % 2:
         parser.error(f"--games must be even and at least 2, got {options.games}")
-    changed = {"--games": (options.games, 200), "--seed": (options.seed, 0)}
-    words = [word for name, (value, usual) in changed.items() if value != usual for word in (name, str(value))]
+    words = ["--seed", str(options.seed)] if options.seed else []
     data: dict[str, Any] = json.loads(options.levels.read_text(encoding="utf-8")) if options.levels.is_file() else {}
     presets: dict[str, Any] = data.get("presets", {})
     for id in CANDIDATES if options.only is None else options.only:
         presets[id] = _measure(id, options)
         command = typed_command("benchmarks.agents.levels", words)
-        data = {"command": command, "games": options.games, "cpu": cpu_model()}
+        data = {"command": command, "cpu": cpu_model()}
         measured = {key: presets[key] for key in CANDIDATES if key in presets}
         data |= {"version": cellgames.__version__, "presets": measured}
         write_atomic(options.levels, json.dumps(data, indent=1) + "\n")
         print(f"{id}: {', '.join(presets[id]['levels'])}", file=sys.stderr)
     parts: tuple[Part, ...] = (
-        f"`{data['command']}`: {data['games']} games of each pair, in both seats, or half of the seats of a larger "
-        f"game; cellgames {data['version']}. {ANCHOR} is rated 0. An agent is a level if it scores more than half "
-        f"against the level below, with 95 % certainty, and is rated at least {APART} points higher. "
-        "Seconds a move are the mean of one game at a time on "
-        f"{data['cpu']}; the processor had other work at the same time.",
+        f"`{data['command']}`: agents meet in both seats, or in half of the seats of a larger game; cellgames "
+        f"{data['version']}. {ANCHOR} is rated 0. An agent is a level if it scores more than half against the level "
+        f"below, with 95 % certainty, and is rated at least {APART} points higher. Seconds a move are the mean of one "
+        f"game at a time on {data['cpu']}; the processor had other work at the same time.",
         *(_section(id, found) for id, found in data["presets"].items()),
     )
     print(write_page(options.out / "README.md", "Opponents as levels", parts))

@@ -85,9 +85,9 @@ SETTINGS = (
             Setting(f"{game}-v0", 2, ("random", "greedy", "mcts:1000"), games=400, chunk=100),  # the same weights
         )
     ),
-    Setting("grid-adaptation-v0"),
-    Setting("grid-adaptation-v0", opponents=("trained", "rollout:64", "greedy"), agent="mcts:64", games=200, chunk=200),
-    Setting("grid-adaptation-small-v0"),
+    Setting("grid-adaptation-v0", games=400),
+    Setting("grid-adaptation-v0", opponents=("trained",), agent="mcts:64", games=100, chunk=100),
+    Setting("grid-adaptation-small-v0", games=400),
     Setting(
         "grid-adaptation-small-v0", opponents=("trained", "rollout:64", "greedy"), agent="mcts:64", games=400, chunk=200
     ),
@@ -272,10 +272,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table = Table("", columns, lines, text=("game", "agent", "against", "", "best exploiter found"))
     print(markdown_table(table))
     parts: tuple[Part, ...] = (
-        f"`python -m benchmarks.agents.strength`: {options.games} games each (of searches 400, on the larger board "
-        "200; in Cloth of Gold 200, in its full world 400), in both seats, or half of the seats of a larger game. "
-        "Scores in %, a draw a half, with 95 % intervals; "
-        "where more than two play, of the pairs of seats.",
+        f"`python -m benchmarks.agents.strength`: {options.games} games each, or fewer where they take long (each page "
+        "says how many), in both seats, or half of the seats of a larger game. Scores in %, a draw a half, with 95 % "
+        "intervals; where more than two play, of the pairs of seats.",
         table,
         "The last column is the score of the best exploiter that was found against the agent "
         "(`cellgames exploit`), with its 95 % interval; of a training its steps as a share of the agent's own. "

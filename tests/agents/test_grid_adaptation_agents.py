@@ -14,12 +14,12 @@ from grid_adaptation_table import make
 from grid_adaptation_table import make as made
 from torch import Tensor
 
-from cellgames.agents import Size, load, select
+from cellgames.agents import AnyAgent, Size, load, select
 from cellgames.agents import play as play_agents
 from cellgames.agents.grid_adaptation import GridRollout, GridSearch
 from cellgames.agents.grid_adaptation.beliefs import History, determinize, likely_sequences
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
-from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer, Planner
+from cellgames.agents.grid_adaptation.greedy import GridGreedy, Planner
 from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, KeenOthers, base_of, tiles_on, tried
 from cellgames.agents.grid_adaptation_talk.network import TalkNetwork
 from cellgames.envs.core import chance, seeds
@@ -38,10 +38,11 @@ FAMILIES = {
     "crowded": make(size=5, players=8, rounds=4, reserves=9),
 }
 every_family = pytest.mark.parametrize("game", FAMILIES.values(), ids=FAMILIES)
-AGENTS: dict[str, Callable[[], GridPlayer]] = {
+AGENTS: dict[str, Callable[[], AnyAgent]] = {
     "greedy": lambda: GridGreedy(guesses=3),
     "rollout": lambda: GridRollout(6, guesses=2),
     "mcts": lambda: GridSearch(12),
+    "trained": lambda: load("trained", SMALL),
 }
 every_agent = pytest.mark.parametrize("make_agent", AGENTS.values(), ids=AGENTS)
 
@@ -55,7 +56,7 @@ def look(game: GridAdaptation, state: GridState, players: Tensor | int) -> Seen:
     return seen(game, game.observe(state, players))
 
 
-def ask(agent: GridPlayer, game: GridAdaptation, state: GridState, seat: int, seed: int = 0) -> Tensor:
+def ask(agent: AnyAgent, game: GridAdaptation, state: GridState, seat: int, seed: int = 0) -> Tensor:
     """What an agent does that joins in this position."""
     rows = torch.arange(len(state))
     players = torch.full_like(rows, seat)
@@ -64,7 +65,7 @@ def ask(agent: GridPlayer, game: GridAdaptation, state: GridState, seat: int, se
 
 
 @every_agent
-def test_voters_vote_for_who_is_tied_and_others_do_nothing(make_agent: Callable[[], GridPlayer]) -> None:
+def test_voters_vote_for_who_is_tied_and_others_do_nothing(make_agent: Callable[[], AnyAgent]) -> None:
     game = make(size=5, players=4, rounds=1)
     state = game.string_to_state(
         "vote turn:1 round:2 tiles:2.AB$.C! sequences:000,001,010,011 reserves:3,3,3,3 bought:0,0,0,0 garnets:2,2,2,2 "
@@ -80,7 +81,7 @@ def test_voters_vote_for_who_is_tied_and_others_do_nothing(make_agent: Callable[
 
 @every_agent
 @pytest.mark.parametrize("holes", [0, 1, 2])
-def test_where_hardly_a_space_is_free_it_is_taken(make_agent: Callable[[], GridPlayer], holes: int) -> None:
+def test_where_hardly_a_space_is_free_it_is_taken(make_agent: Callable[[], AnyAgent], holes: int) -> None:
     game = make(size=5, players=2, rounds=3)
     board = "$".join("5A" for _ in range(5)) if holes == 0 else f"{holes}.{5 - holes}A$5A$5A$5A$5A"
     line = (
@@ -223,10 +224,10 @@ def drawn(board: str) -> GridState:
 @pytest.mark.parametrize("board", DRAWN.values(), ids=DRAWN)
 @pytest.mark.parametrize(
     "agent",
-    [GridGreedy(guesses=32), GridRollout(200, candidates=12), GridSearch(128, keen=0.0)],
-    ids=["greedy", "rollout", "mcts"],
+    [GridGreedy(guesses=32), GridRollout(200, candidates=12), GridSearch(128, keen=0.0), load("trained", SMALL)],
+    ids=AGENTS,
 )
-def test_they_find_what_leads_most_whatever_the_other_does(agent: GridPlayer, board: str) -> None:
+def test_they_find_what_leads_most_whatever_the_other_does(agent: AnyAgent, board: str) -> None:
     game, state = make(size=7, players=2, rounds=2, reserves=0, starting_garnets=0, flip_rounds=()), drawn(board)
     legal = game.legal_actions(state)[0, 0, : game.spaces].nonzero().squeeze(1)
     own, other = torch.cartesian_prod(legal, legal).unbind(1)

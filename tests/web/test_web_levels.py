@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from benchmarks.agents.levels import APART, CANDIDATES
+from benchmarks.agents.levels import APART, CANDIDATES, spread
 from browser import DESKTOP, FORM, page
 
 import cellgames
@@ -29,6 +29,15 @@ def test_the_measured_levels_rise_and_have_numbers(id: str) -> None:
     measured = json.loads(FILE.read_text(encoding="utf-8"))
     assert measured["presets"][id]["agents"].keys() == set(CANDIDATES[id])
     assert measured["command"] == "python -m benchmarks.agents.levels"
+
+
+@pytest.mark.parametrize(
+    ("ratings", "expected"),
+    [((0, 60, 100, 130), "abd"), ((0, 60, 100), "ac"), ((0, 49), "a"), ((0, 50, 110, 210, 310, 410), "acdef")],
+)
+def test_levels_are_apart_and_the_strongest_is_one(ratings: tuple[int, ...], expected: str) -> None:
+    elo = dict(zip("abcdef", ratings, strict=False))
+    assert "".join(spread(elo, {(one, two): float(elo[one] > elo[two]) for one in elo for two in elo})) == expected
 
 
 def test_the_form_offers_levels_first(chromium: Any, site: str) -> None:

@@ -159,13 +159,8 @@ def test_moves_are_taken_back_and_bad_or_late_ones_refused_with_the_reason(clien
         refused("move", {"action": action, "turn": 4})
     for bad in ([-1], [], ["4"], [1.5], [True], [1 << 80]):
         refused("move", {"action": bad, "turn": 4}, 422)
-    for request, body in (
-        ("move", {"action": [4]}),
-        ("move", {"turn": 4}),
-        ("hint", {}),
-        ("sit", {"turn": 4}),
-        ("go", {}),
-    ):
+    turn, nothing = {"turn": 4}, dict[str, Any]()
+    for request, body in (("move", {"action": [4]}), ("move", turn), ("hint", nothing), ("sit", turn), ("go", nothing)):
         refused(request, body, 422)
     assert "expected the move of turn 4" in refused("move", {"action": [4], "turn": 0})
     assert client.get(f"{path}/record.jsonl").status_code == 409
@@ -556,16 +551,8 @@ def test_records_are_listed_and_shown(client: Any) -> None:
     "name",
     [
         *("../secret.jsonl", "run/../../secret.jsonl", "/etc/passwd", "run/link.jsonl", "run/up/secret.jsonl"),
-        *(
-            "run/games.jsonl\0",
-            "..\\secret.jsonl",
-            "C:\\secret.jsonl",
-            "run/games.jsonl/",
-            "run",
-            ".",
-            "",
-            "none.jsonl",
-        ),
+        *("run/games.jsonl\0", "..\\secret.jsonl", "C:\\secret.jsonl", "run/games.jsonl/"),
+        *("run", ".", "", "none.jsonl"),
         "x" * 1001,
     ],
 )

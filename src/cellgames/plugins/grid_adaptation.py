@@ -37,6 +37,7 @@ _BASE = GamePlugin(
     search={
         "improver": "cellgames.agents.grid_adaptation.joint_moves:PlanImprover",
         "chooser": "cellgames.agents.grid_adaptation.plan_choices:PlanChooser",
+        "trained": "cellgames.agents.grid_adaptation.foresight:ForesightAgent",
     },
     transfer_parameters=("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
     presets=(
@@ -46,8 +47,7 @@ _BASE = GamePlugin(
                 **SAMPLED,
                 **{"num_envs": 64, "num_steps": 18, "num_epochs": 2},
                 **{"minibatch_size": 1024, "learning_rate": 1e-3, "ent_coef": 0.003},
-                **{"opponents": "self=0.4,greedy=0.6", "eval_games": 60, "eval_every": 10},
-                "checkpoint_every": 20,
+                **{"opponents": "self=0.4,greedy=0.6", "eval_games": 60, "eval_every": 10, "checkpoint_every": 20},
             },
         ),
         TrainingPreset("maskable-ppo", {**MASKABLE_PPO, **SAMPLED, "eval_games": 40}),
