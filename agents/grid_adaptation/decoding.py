@@ -53,6 +53,11 @@ class Seen:
         planes = parts.pop("planes")[..., rows]
         return Seen(planes, **{name: part[rows] for name, part in parts.items()})
 
+    def rounds(self) -> list[Tensor]:
+        """Return the rows that place tiles in the same round, int64 [X] for each round."""
+        numbers = self.round[self.playing].unique().tolist()
+        return [(self.playing & (self.round == number)).nonzero().squeeze(1) for number in numbers]
+
     def matches(self) -> list[Tensor]:
         """Return the boards [W, L] of tiles whose digit is one's own, for each digit."""
         tiles, *digits = self.planes.unbind()

@@ -49,10 +49,8 @@ class ForesightAgent(GridSearch):
         view, players = seen(self.planner.game, observation), self.seats.of(env_ids)
         seeds = draw_seeds(len(env_ids), generator, observation.device)
         actions = own[:, 0].clone()
-        for number in view.round[view.playing].unique().tolist():
-            for rows in (view.playing & (view.round == number)).nonzero().squeeze(1).split(_ROWS):
-                known = view[rows], players[rows], env_ids[rows], seeds[rows], own[rows]
-                actions[rows] = self._best(*known, generator)
+        for rows in (some for alike in view.rounds() for some in alike.split(_ROWS)):
+            actions[rows] = self._best(view[rows], players[rows], env_ids[rows], seeds[rows], own[rows], generator)
         return actions
 
     def _best(
@@ -63,7 +61,7 @@ class ForesightAgent(GridSearch):
         actions, legal = self._candidates(view, players, env_ids, seeds, own)
         each = rows.repeat(_MATCHES)  # the first match of all games, then the second, ...
         lots = chance.draw(seeds, _MATCH, torch.arange(_MATCHES, device=seeds.device)[:, None]).flatten()
-        remembered = self._history.look(view, players, env_ids)
+        remembered = self.history.look(view, players, env_ids)
         state = determinize(game, view[each], players[each], remembered[each], lots)
         joint = self._joint(state, generator)
         few = _FEW * len(view)
@@ -99,8 +97,7 @@ class ForesightAgent(GridSearch):
 
         It is that of this round over the mean of the others, and the network's value of the position after it.
         """
-        game, count = self.planner.game, actions.shape[1]
-        matches = len(state) // len(players)
+        game, count, matches = self.planner.game, actions.shape[1], len(state) // len(players)
         each = torch.arange(len(state), device=players.device).repeat_interleave(count)
         before, seats, taken = state[each], players.repeat(matches).repeat_interleave(count), joint[each]
         taken[torch.arange(len(each), device=each.device), seats] = actions.repeat(matches, 1, 1).flatten(0, 1)

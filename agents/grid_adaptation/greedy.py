@@ -246,8 +246,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
         ballot = action_mask[:, : game.info.num_actions][:, -game.info.action_nvec[VOTE] :]
         lots = chance.draw(seeds, _BALLOT, torch.zeros_like(seeds)) & 0x7FFFFFFF
         actions[:, VOTE] = sampling.random_legal(ballot, lots)
-        for number in view.round[view.playing].unique().tolist():
-            rows = (view.playing & (view.round == number)).nonzero().squeeze(1)
+        for rows in view.rounds():
             chosen = self.choose(view[rows], players[rows], env_ids[rows], seeds[rows], generator)
             actions[rows, : chosen.shape[1]] = chosen
         return actions
@@ -263,15 +262,15 @@ class GridPlayer(GameAgent[GridAdaptation]):
 class RememberingPlayer(GridPlayer):
     """A base class of agents that remember what they have seen in all rounds of a match."""
 
-    _history: History
+    history: History  # of the games in progress
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         before = self._game
         super().start(game, players, env_ids)
         if game != before:
-            self._history = History(self.game.base)
-        self._history.start(players, env_ids)
+            self.history = History(self.game.base)
+        self.history.start(players, env_ids)
 
 
 class GridGreedy(GridPlayer):

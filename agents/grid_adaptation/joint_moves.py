@@ -178,8 +178,8 @@ class GridSearch(RememberingPlayer):
 
     def plans(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, more: Tensor | None = None) -> Plans:
         """Return the plans with their worth; the arguments are those of `choose`, and `more` of `Planner.plans`."""
-        remembered = self._history.look(view, players, env_ids)
-        held = self._history.facts(view, players, env_ids)
+        remembered = self.history.look(view, players, env_ids)
+        held = self.history.facts(view, players, env_ids)
         worlds = chance.draw(seeds[:, None], _WORLDS, torch.arange(self._guesses, device=seeds.device))
         found = []
         for some in torch.arange(len(env_ids), device=seeds.device).split(_ROWS):
@@ -225,8 +225,7 @@ class PlanImprover(Improver):
         shape = count, self.candidates
         actions, worth = own.new_zeros((*shape, self.components)), value.new_zeros(shape)
         playing = slice(len(COMPONENTS))
-        for number in view.round[view.playing].unique().tolist():
-            some = (view.playing & (view.round == number)).nonzero().squeeze(1)
+        for some in view.rounds():
             seats, env_ids = rows.seats[some], rows.env_ids[some]
             plans = self._search.plans(view[some], seats, env_ids, seeds[some], own[some, :, playing])
             worth_of = plans.worth.double() / plans.scale
@@ -251,11 +250,11 @@ class PlanImprover(Improver):
 
     @override
     def state_dict(self) -> dict[str, Any]:
-        return self._search._history.state_dict()
+        return self._search.history.state_dict()
 
     @override
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self._search._history.load_state_dict(state)
+        self._search.history.load_state_dict(state)
 
 
 def _candidates(actions: Tensor, worth: Tensor, own: int, count: int) -> tuple[Tensor, Tensor]:

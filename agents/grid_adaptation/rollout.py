@@ -56,7 +56,7 @@ class GridRollout(RememberingPlayer):
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
-        remembered = self._history.look(view, players, env_ids)
+        remembered = self.history.look(view, players, env_ids)
         rows = torch.arange(len(env_ids), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
         search = self._search
         return torch.cat([search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows])

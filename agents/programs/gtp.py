@@ -81,9 +81,9 @@ class GtpServer:
 
     def boardsize(self, size: str, rows: str | None = None) -> str:
         """Begin anew on a board of another size; Hex programs also name the number of rows, which is the same."""
+        if "size" not in self.game.parameters or rows not in (None, size):
+            raise InputError("unacceptable size")
         try:
-            if "size" not in self.game.parameters or rows not in (None, size):
-                raise ValueError
             game = type(self.game)(**{**self.game.parameters, "size": int(size)})
         except ValueError:
             raise InputError("unacceptable size") from None

@@ -114,7 +114,7 @@ class Engine(BaseAgent):
         return None
 
     def _failed(self, error: Exception) -> None:
-        """End a program that has failed: what it says next would be taken for another answer, unless it goes on."""
+        """End a program that has failed, for its next line would be taken for another answer, unless it goes on."""
         if not isinstance(error, protocol.SaidError):
             self.close()
 
