@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 import pytest
+from drawn_results import tournament
 from numpy.typing import NDArray
 from slow import slow_except
+from store_games import game
 
-from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
-from cellgames.arena.stats.comparisons import PairResult, comparisons
+from cellgames.arena.records.record_lines import Outcome, Record
+from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.ratings import Ratings, rate
 from cellgames.utils.statistics import student_t
 
@@ -21,30 +22,8 @@ LEVEL = 0.95
 Floats = NDArray[np.float64]
 
 
-def davidson(
-    rng: np.random.Generator, strength: Floats, openings: Sequence[int], tie: float, alike: float
-) -> list[PairResult]:
-    """A round robin with so many openings a pair, in turn; two games each, the second a copy of the first at times.
-
-    Args:
-        rng: consumed.
-        strength: log strengths.
-        openings: of the first pair, the second, and so on; then from the beginning.
-        tie: Davidson's nu.
-        alike: how often the second game of an opening ends like the first.
-    """
-    results = []
-    for number, (i, j) in enumerate(combinations(range(len(strength)), 2)):
-        weights = np.array([np.exp((strength[i] - strength[j]) / 2), np.exp((strength[j] - strength[i]) / 2), tie])
-        count = openings[number % len(openings)]
-        ends = rng.choice(3, p=weights / weights.sum(), size=(count, 2))
-        ends[:, 1] = np.where(rng.random(count) < alike, ends[:, 0], ends[:, 1])
-        results += [
-            PairResult(f"a{i}", f"a{j}", opening, ("first", "second", "draw")[end])
-            for opening, pair in enumerate(ends.tolist())
-            for end in pair
-        ]
-    return results
+def named(strength: Floats) -> dict[str, float]:
+    return {f"a{number}": float(log) for number, log in enumerate(strength)}
 
 
 def covered(rated: Ratings, strength: Floats) -> Floats:
@@ -81,7 +60,7 @@ def test_tournaments_of_known_strengths(
     inside = []
     for trial in range(80):
         strength = rng.normal(0, std, agents)
-        results = davidson(rng, strength, openings, tie, alike)
+        results = tournament(rng, named(strength), *openings, tie=tie, alike=alike)
         inside.append(covered(rate(results, resamples=150, seed=trial), strength))
     check(inside, least=0.94, most=0.99)  # 150 resamples cost about one in a hundred
 
@@ -92,7 +71,7 @@ def test_few_openings_and_great_differences() -> None:
     strength = np.array([1.5, -1.5])
     inside, swept = [], 0
     for trial in range(80):
-        rated = rate(davidson(rng, strength, (10,), 0.0, 0.0), resamples=200, seed=trial)
+        rated = rate(tournament(rng, named(strength), 10), resamples=200, seed=trial)
         inside.append(covered(rated, strength))
         swept += rated.wins.max() == 20
     assert swept > 16  # in many the better one won every game, and has a width all the same
@@ -101,24 +80,12 @@ def test_few_openings_and_great_differences() -> None:
 
 def orders(rng: np.random.Generator, strength: Floats, seats: int, games: int) -> list[Record]:
     """Finishing orders after Plackett and Luce: log strength plus Gumbel's noise, sorted."""
-    outcome: tuple[Outcome, ...] = tuple("draw" for _ in range(seats))
+    level: tuple[Outcome, ...] = tuple("draw" for _ in range(seats))
     records = []
     for number in range(games):
         who = rng.choice(len(strength), size=seats, replace=False)
         scores = strength[who] + rng.gumbel(size=seats)
-        records.append(
-            Record(
-                game="toroidal-cup-v0",
-                version="1",
-                parameters={},
-                seed=number,
-                agents=tuple(f"a{k}" for k in who),
-                opening=0,
-                moves=(),
-                result=Result(outcome, tuple(map(float, scores)), 1, False),
-                pairing=Pairing("free-for-all", number, tuple(map(int, who))),
-            )
-        )
+        records.append(game(2 * number, [f"a{k}" for k in who], level, scores=tuple(map(float, scores))))
     return records
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_results import tournament
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -19,8 +20,6 @@ from cellgames.utils.statistics import wilson_interval
 
 Array = NDArray[np.float64]
 ELO = 400 / math.log(10)
-OUTCOMES: tuple[Outcome, ...] = ("first", "second", "draw")
-NAMES = ("ann", "bob", "cy", "dee", "eve")
 
 
 def tables(rng: np.random.Generator, agents: int, high: int = 12) -> tuple[Array, Array]:
@@ -40,24 +39,6 @@ def fit(wins: Any, draws: Any = None, prior: float = 1.0) -> tuple[Array, Array]
     assert converged.all()
     theta, tie = params[:, :-1], likelihood.tie(params)
     return (theta - theta.mean(axis=1, keepdims=True)).reshape(won.shape[:-1]), tie.reshape(won.shape[:-2])
-
-
-def simulate(
-    rng: np.random.Generator, strength: Array, nu: float, clusters: int, *, copied: float = 0.0
-) -> list[PairResult]:
-    """Two games per cluster and pair, seats swapped; in a share `copied` the second repeats the first."""
-    records = []
-    for i in range(len(strength)):
-        for j in range(i):
-            half = (strength[i] - strength[j]) / 2
-            weights = np.array([math.exp(half), math.exp(-half), nu])
-            outcomes = rng.choice(3, size=(clusters, 2), p=weights / weights.sum())
-            again = rng.random(clusters) < copied
-            outcomes[again, 1] = outcomes[again, 0]
-            for cluster, (one, two) in enumerate(outcomes):
-                records.append(PairResult(NAMES[i], NAMES[j], cluster, OUTCOMES[one]))
-                records.append(PairResult(NAMES[j], NAMES[i], cluster, OUTCOMES[(1, 0, 2)[two]]))
-    return records
 
 
 def slow_fit(wins: Array, draws: Array, prior: float) -> tuple[list[float], float]:
@@ -99,20 +80,6 @@ def test_equals_a_slow_gradient_ascent(seed: int, prior: float) -> None:
     slow_strength, slow_tie = slow_fit(wins, draws, prior)
     np.testing.assert_allclose(strength, slow_strength, atol=1e-8)
     assert float(tie) == pytest.approx(slow_tie, rel=1e-8)
-
-
-def test_without_draws_nu_is_zero_also_beside_a_table_with_draws() -> None:
-    wins, draws = tables(np.random.default_rng(1), agents=4)
-    tie = fit([wins, wins], [draws * 0, draws])[1]
-    assert tie[0] == 0
-    assert tie[1] > 0
-
-
-def test_the_prior_is_a_game_against_a_virtual_opponent_in_the_middle() -> None:
-    """The winner, at p, meets one at 1 / p and the virtual one at 1; it expects the 1.5 wins it has."""
-    strength = fit([[0, 1], [0, 0]], prior=1.0)[0]
-    p = math.exp(strength[0])
-    assert p**2 / (p**2 + 1) + p / (p + 1) == pytest.approx(1.5, abs=1e-9)
 
 
 @pytest.mark.parametrize("prior", [1e-3, 1.0])
@@ -167,7 +134,7 @@ def test_both_lose_counts_as_a_game_and_changes_no_rating() -> None:
 
 
 def test_the_anchor_has_its_rating_and_no_width() -> None:
-    records = simulate(np.random.default_rng(2), np.array([0.5, 0.0, -0.5]), nu=0.3, clusters=10)
+    records = tournament(np.random.default_rng(2), {"ann": 0.5, "bob": 0.0, "cy": -0.5}, 10, tie=0.3)
     free, anchored = rate(records, resamples=50), rate(records, anchor="bob", resamples=50)
     assert free.elo.mean() == pytest.approx(0, abs=1e-9)
     assert (anchored.elo[1], anchored.low[1], anchored.high[1]) == (0, 0, 0)
@@ -186,7 +153,7 @@ def test_bounds_are_those_of_the_normal_approximation(level: float, z: float) ->
 
 def test_games_of_one_cluster_are_not_counted_as_independent() -> None:
     """The same games twice in the same clusters say no more; in clusters of their own, the width shrinks."""
-    once = simulate(np.random.default_rng(4), np.array([0.3, -0.3]), nu=0.4, clusters=200)
+    once = tournament(np.random.default_rng(4), {"bob": -0.3, "ann": 0.3}, 200, tie=0.4)
     copies = [r._replace(cluster=r.cluster + 1000) for r in once]
     width, same, apart = ((r.high - r.low)[0] for r in (rate(once), rate(once + once, prior=2), rate(once + copies)))
     assert same == pytest.approx(width, rel=0.01)  # but for the weights of the virtual games
@@ -194,7 +161,7 @@ def test_games_of_one_cluster_are_not_counted_as_independent() -> None:
 
 
 def test_same_seed_same_result_whatever_the_order_of_the_records() -> None:
-    records = simulate(np.random.default_rng(6), np.array([0.5, 0.1, -0.6]), nu=0.5, clusters=20)
+    records = tournament(np.random.default_rng(6), {"ann": 0.5, "bob": 0.1, "cy": -0.6}, 20, tie=0.5)
     shuffled = random.Random(0).sample(records, len(records))
     swap: dict[Outcome, Outcome] = {"first": "second", "second": "first"}
     mirrored = [PairResult(r.second, r.first, -r.cluster, swap.get(r.outcome, r.outcome)) for r in shuffled]
@@ -214,6 +181,7 @@ def test_a_batch_equals_its_tables_alone() -> None:
     wins[2] = np.triu(wins[2], 1)  # the upper row wins always
     draws[3, 0] = draws[3, :, 0] = wins[3, 0] = wins[3, :, 0] = 0  # one agent plays nobody
     batch = fit(wins, draws)
+    assert (batch[1] == 0).tolist() == [False, True, False, False, False]
     for r in range(len(wins)):
         for whole, alone in zip(batch, fit(wins[r], draws[r]), strict=True):
             np.testing.assert_allclose(whole[r], alone, rtol=1e-12, atol=1e-12)

@@ -7,7 +7,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,17 @@ import numpy as np
 import pytest
 from arena_bots import First
 from arena_runs import content, split_options
+from drawn_results import draw, tournament
 from refusals import refused
+from store_games import game
 
 import cellgames
-from cellgames.agents.base import AnyAgent
 from cellgames.arena import RoundRobin, RoundRobinOptions, rate, round_robin
 from cellgames.arena.play import match
 from cellgames.arena.play.tournament import Batch
-from cellgames.arena.records.record_lines import Pairing, Record, Result, plain
+from cellgames.arena.records.record_lines import Outcome, Pairing, Record
 from cellgames.arena.report.run_report import order_text
-from cellgames.arena.stats.comparisons import Outcome, PairResult, comparisons
+from cellgames.arena.stats.comparisons import PairResult, comparisons
 from cellgames.arena.stats.order import Evidence, adjacencies
 from cellgames.runs.seeds import derive
 
@@ -32,29 +33,13 @@ GAME = cellgames.make("torus-v0", size=3)
 NAMES = ("a", "b", "c", "d")
 
 
-def draw(
-    strength: Mapping[str, float], pair: tuple[str, str], openings: range, rng: np.random.Generator, tie: float = 0.0
-) -> list[PairResult]:
-    """Both games of each opening between two agents of known strength, by Davidson's model."""
-    found = []
-    ends: tuple[Outcome, ...] = ("first", "second", "draw")
-    for opening in openings:
-        for first, second in (pair, pair[::-1]):
-            half = (strength[first] - strength[second]) / 2
-            weights = np.array([math.exp(half), math.exp(-half), tie])
-            found.append(PairResult(first, second, opening, ends[rng.choice(3, p=weights / weights.sum())]))
-    return found
-
-
-def tournament(strength: Mapping[str, float], openings: int, seed: int, tie: float = 0.0) -> list[PairResult]:
-    rng = np.random.default_rng(seed)
-    pairs = combinations(sorted(strength), 2)
-    return [result for pair in pairs for result in draw(strength, pair, range(openings), rng, tie)]
+def results_of(strength: Mapping[str, float], openings: int, seed: int, tie: float = 0.0) -> list[PairResult]:
+    return tournament(np.random.default_rng(seed), strength, openings, tie=tie)
 
 
 @pytest.mark.parametrize("tie", [0.0, 0.4])
 def test_strengths_are_those_of_the_ratings(tie: float) -> None:
-    results = tournament({"a": 0.0, "b": 0.4, "c": 2.0, "d": 2.5}, 12, 1, tie)
+    results = results_of({"a": 0.0, "b": 0.4, "c": 2.0, "d": 2.5}, 12, 1, tie)
     results += [PairResult("a", "d", 50, "both_lose"), PairResult("a", "e", 0, "first")]
     found = Evidence(results, [*NAMES, "e"])
     expected = rate(results, resamples=0)
@@ -65,7 +50,7 @@ def test_strengths_are_those_of_the_ratings(tie: float) -> None:
 
 
 def test_a_difference_has_a_sign_and_grows_with_the_games() -> None:
-    few, many = (Evidence(tournament({"a": 0.0, "b": 1.0, "c": 1.0}, n, 3), ["a", "b", "c"]) for n in (20, 80))
+    few, many = (Evidence(results_of({"a": 0.0, "b": 1.0, "c": 1.0}, n, 3), ["a", "b", "c"]) for n in (20, 80))
     z, information = few.difference("b", "a")
     assert few.difference("a", "b") == pytest.approx((-z, information))
     assert z > 2
@@ -89,8 +74,8 @@ def test_seats_that_decide_everything_are_no_evidence() -> None:
 
 
 def test_the_bound_holds_at_all_looks() -> None:
-    first = Evidence(tournament({"a": 0.0, "b": 0.0}, 20, 4), ["a", "b"])
-    later = Evidence(tournament({"a": 0.0, "b": 0.0}, 2000, 4), ["a", "b"])
+    first = Evidence(results_of({"a": 0.0, "b": 0.0}, 20, 4), ["a", "b"])
+    later = Evidence(results_of({"a": 0.0, "b": 0.0}, 2000, 4), ["a", "b"])
     assert adjacencies(first)[0].needed == pytest.approx(math.sqrt(9 / 8 * (math.log(9) + 2 * math.log(20))))
     assert 3.4 < adjacencies(later, first)[0].needed < 3.7
     assert adjacencies(later, first, level=0.99)[0].needed > adjacencies(later, first)[0].needed
@@ -104,29 +89,25 @@ def test_equal_agents_are_seldom_taken_for_different_ones() -> None:
     rng, false, runs = np.random.default_rng(5), 0, 60
     for _ in range(runs):
         equal = {"a": 0.0, "b": 0.0}
-        results = draw(equal, ("a", "b"), range(10), rng, 0.3)
+        results = draw(rng, equal, "ab", range(10), 0.3)
         first = Evidence(results, equal)
         for look in range(12):
             pair = adjacencies(Evidence(results, equal), first)[0]
             if pair.certain:
                 false += 1
                 break
-            results += draw(equal, ("a", "b"), range(10 + 5 * look, 15 + 5 * look), rng, 0.3)
+            results += draw(rng, equal, "ab", range(10 + 5 * look, 15 + 5 * look), 0.3)
     assert false <= 8  # of 60: a rate of 5 % gives more in one of 500 tests
 
 
 def test_games_go_where_they_tell_most() -> None:
     level = {"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0}
-    evidence = Evidence(tournament(level, 10, 6), NAMES)
+    evidence = Evidence(results_of(level, 10, 6), NAMES)
     assert set(evidence.best_pair("b", "c", 50)) == {"b", "c"}
     # Two who have met thousands of times, and a third that hardly met one of them.
     rng = np.random.default_rng(7)
-    results = draw(level, ("a", "b"), range(2000), rng) + draw(level, ("b", "c"), range(2000), rng)
-    assert set(Evidence(results + draw(level, ("c", "d"), range(3), rng), NAMES).best_pair("d", "c", 50)) == {"c", "d"}
-
-
-def _players() -> list[AnyAgent]:
-    return [First(name) for name in NAMES]
+    results = draw(rng, level, "ab", range(2000)) + draw(rng, level, "bc", range(2000))
+    assert set(Evidence(results + draw(rng, level, "cd", range(3)), NAMES).best_pair("d", "c", 50)) == {"c", "d"}
 
 
 def made_up(strength: Mapping[str, float]) -> Callable[..., list[Record]]:
@@ -138,15 +119,10 @@ def made_up(strength: Mapping[str, float]) -> Callable[..., list[Record]]:
             seated = tuple(names[seat] for seat in pairing.seats)
             rng = np.random.default_rng(derive(options.seed, pairing.match, pairing.opening, *pairing.seats))
             first = rng.random() < 1 / (1 + math.exp(strength[seated[1]] - strength[seated[0]]))
-            result = Result(("win", "loss") if first else ("loss", "win"), (float(first), float(not first)), 1, False)
+            outcome: tuple[Outcome, ...] = ("win", "loss") if first else ("loss", "win")
             seed = derive(options.seed, "game", pairing.opening)
-            moves = (f"{pairing.opening}",)
-            records.append(
-                Record(
-                    *(GAME.id, cellgames.__version__, plain(GAME.parameters), seed, seated, 0, moves, result),
-                    pairing=pairing,
-                )
-            )
+            made = game(2 * pairing.opening, seated, outcome, seed=seed, version=cellgames.__version__, size=3)
+            records.append(replace(made, opening=0, pairing=pairing))
         if finished is not None:
             finished(len(records))
         return records
@@ -161,7 +137,7 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., RoundRobin]:
         monkeypatch.setattr(match, "verify", lambda *arguments, **named: iter(()))  # made-up games do not replay
         given = {"chunk": 5, "games": 20, "until_certain": True, "gif": False, **options}
         asked, others = split_options(RoundRobinOptions, given)
-        return round_robin(GAME, _players(), asked, out=out, **others)
+        return round_robin(GAME, [First(name) for name in NAMES], asked, out=out, **others)
 
     return run
 
@@ -192,9 +168,9 @@ def test_a_run_ends_when_all_neighbours_are_certain(play: Callable[..., RoundRob
 def test_a_spent_budget_is_spent_on_whole_openings_and_names_who_is_undecided(
     play: Callable[..., RoundRobin], tmp_path: Path
 ) -> None:
-    run = play(tmp_path / "run", EQUAL, budget=605)
+    run = play(tmp_path / "run", EQUAL, budget=405)
     assert [{pair.better, pair.worse} for pair in run.undecided] == [{"b", "c"}]
-    assert 595 < len(run.records) <= 605
+    assert 395 < len(run.records) <= 405
     start = Evidence((result for record in run.records[:120] for result in comparisons(record)), NAMES)
     whole = Evidence((result for record in run.records for result in comparisons(record)), NAMES)
     assert run.order == tuple(adjacencies(whole, start)) != tuple(adjacencies(whole)), "the bound is of the first look"
@@ -203,7 +179,7 @@ def test_a_spent_budget_is_spent_on_whole_openings_and_names_who_is_undecided(
     assert "b and c" in text or "c and b" in text
     assert text in (tmp_path / "run" / "report.md").read_text()
     settings = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert (settings["until_certain"], settings["budget"]) == (True, 605)
+    assert (settings["until_certain"], settings["budget"]) == (True, 405)
     seats = Counter((frozenset(r.agents), r.pairing.opening) for r in run.records if r.pairing is not None)
     assert set(seats.values()) == {2}
     assert len({(r.agents, r.seed) for r in run.records}) == len(run.records)
@@ -216,6 +192,6 @@ def test_a_plain_run_may_go_on_until_it_is_certain(play: Callable[..., RoundRobi
     plain_first, at_once = tmp_path / "plain", tmp_path / "once"
     play(plain_first, EQUAL, until_certain=False)
     assert "until_certain" not in json.loads((plain_first / "run.json").read_text())
-    play(plain_first, EQUAL, budget=300)
-    play(at_once, EQUAL, budget=300)
+    play(plain_first, EQUAL, budget=180)
+    play(at_once, EQUAL, budget=180)
     assert content(plain_first) == content(at_once)
