@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cellgames.arena.season.games import Fixture, Played
-from cellgames.arena.season.teams import Team, assign_divisions, generate_names
+from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 
 
-def made_up(count: int) -> tuple[Team, ...]:
-    return assign_divisions([Team(name) for name in generate_names(count, 0)])
+def made_up(count: int, *agents: str) -> tuple[Team, ...]:
+    """Teams that have the agents in turn, or none."""
+    return assign_divisions(assign_agents([Team(name) for name in generate_names(count, 0)], agents))
 
 
 class Coin:

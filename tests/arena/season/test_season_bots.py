@@ -11,6 +11,7 @@ import pytest
 import torch
 from arena_bots import Last
 from arena_runs import content
+from season_coin import made_up
 from toy_games import Race, Sealed, TwoPartRace
 
 import cellgames
@@ -18,7 +19,6 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.playouts import RandomAgent
 from cellgames.arena import BotUmpire, Season, SeasonOptions, play_season, read_records, verify
 from cellgames.arena.play.match import lengths, openings
-from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
@@ -26,19 +26,14 @@ SMALL, TINY = cellgames.make("torus-small-v0"), cellgames.make("torus-v0", size=
 SPECS = ("random", "arena_bots:First", "arena_bots:Last")
 
 
-def teams_of(*specs: str, count: int = 8) -> tuple[Team, ...]:
-    return assign_divisions(assign_agents([Team(name) for name in generate_names(count, 0)], specs))
-
-
 def run(out: Path, game: Game = TINY, specs: tuple[str, ...] = SPECS, **options: Any) -> Season:
-    teams = teams_of(*specs)
+    teams = made_up(8, *specs)
     loaded: dict[str, AnyAgent] = {"last": Last("last"), "chance": RandomAgent("chance")}
-    umpire = BotUmpire(game, teams, agents=loaded, **options)
-    return play_season(teams, umpire, SeasonOptions(days=3, seed=4), out=out)
+    return play_season(teams, BotUmpire(game, teams, agents=loaded, **options), SeasonOptions(days=3, seed=4), out=out)
 
 
 def test_a_season_of_torus_has_records_that_replay(tmp_path: Path) -> None:
-    done = run(tmp_path / "run", SMALL)
+    done = run(tmp_path / "run")
     records, torn = read_records(done.out / "games.jsonl")
     assert (torn, len(records)) == ("", done.games)
     assert list(verify(records)) == []
@@ -47,7 +42,7 @@ def test_a_season_of_torus_has_records_that_replay(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (done.out / "games.jsonl").read_text().splitlines()]
     for record, line in zip(records, lines, strict=True):
         assert record.agents == tuple(agent[team] for team in line["season"]["teams"])
-        assert (record.game, record.parameters, record.opening) == ("torus-v0", {"size": 5}, 2)
+        assert (record.game, record.parameters, record.opening) == ("torus-v0", {"size": 3}, 2)
     assert any(record.agents[0] == record.agents[1] for record in records)  # several teams share a bot
     # The first seat is the schedule's, and the winner the game's.
     results = [result for number in done.bracket.rounds for series in number for result in series.results]
@@ -55,7 +50,7 @@ def test_a_season_of_torus_has_records_that_replay(tmp_path: Path) -> None:
         assert list(result.teams) == line["season"]["teams"]
         assert line["result"]["outcome"][result.teams.index(str(result.winner))] == "win"
     settings = json.loads((done.out / "season.json").read_text())
-    assert (settings["game"], settings["parameters"], settings["opening_plies"]) == ("torus-v0", {"size": 5}, 2)
+    assert (settings["game"], settings["parameters"], settings["opening_plies"]) == ("torus-v0", {"size": 3}, 2)
     assert [team["agent"] for team in settings["teams"]] == [agent[team.name] for team in done.teams]
 
 

@@ -37,12 +37,9 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_name_a_line(tmp_path: Path) -> None:
+def test_files_have_a_name_a_line_or_columns_in_any_order_with_a_header(tmp_path: Path) -> None:
     file = written(tmp_path, "Kites\n\n  Old Owls \r\nÆther\n")
     assert read_teams(file) == [Team("Kites"), Team("Old Owls"), Team("Æther")]
-
-
-def test_columns_in_any_order_with_a_header(tmp_path: Path) -> None:
     file = written(tmp_path, '\ufeffdivision,Name, agent ,league\nx,"Kites, Red",rollout:8,L\ny,Owls,,M\n')
     assert read_teams(file) == [Team("Kites, Red", "L", "x", "rollout:8"), Team("Owls", "M", "y", "")]
 
@@ -77,13 +74,9 @@ def test_agents_are_assigned_in_turn_by_those_without() -> None:
 @pytest.mark.parametrize(
     ("count", "expected"),
     [
-        (8, [[2, 2], [2, 2]]),
         (9, [[3, 2], [2, 2]]),
         (10, [[3, 3], [2, 2]]),  # leagues of 5 would rest someone every day
         (11, [[3, 3], [3, 2]]),
-        (12, [[3, 3], [3, 3]]),
-        (14, [[4, 4], [3, 3]]),
-        (20, [[5, 5], [5, 5]]),
         (22, [[6, 6], [5, 5]]),
     ],
 )
@@ -95,17 +88,16 @@ def test_leagues_are_even_in_size_and_as_even_as_can_be(count: int, expected: li
 
 def test_any_number_of_teams_has_at_most_one_league_of_odd_size() -> None:
     for count in range(LEAST, 60):
-        leagues = [sum(divisions) for divisions in sizes(assign_divisions(numbered(count)))]
+        found = sizes(assign_divisions(numbered(count)))
+        assert all(0 <= first - second <= 1 for first, second in found)
+        leagues = [sum(divisions) for divisions in found]
         assert sum(league % 2 for league in leagues) == count % 2
         assert max(leagues) - min(leagues) <= 2
 
 
-def test_sizes_can_be_given() -> None:
+def test_sizes_leagues_and_divisions_can_be_given() -> None:
     assert sizes(assign_divisions(numbered(10), [5, 5])) == [[3, 2], [3, 2]]
     assert sizes(assign_divisions(numbered(20), [1, 3, 9, 7])) == [[1, 3], [9, 7]]
-
-
-def test_leagues_and_divisions_can_be_given() -> None:
     teams = [Team(f"t{number}", "LM"[number % 2], "xy"[number // 2 % 2]) for number in range(10)]
     assert assign_divisions(teams) == tuple(teams)
     leagues = [Team(f"t{number}", "LM"[number % 2]) for number in range(11)]
@@ -123,11 +115,9 @@ def leagues_of(*counts: int) -> list[Team]:
     ("teams", "given", "refusal"),
     [
         (numbered(9), [3, 3, 3], ("sizes", "3 3 3")),
-        (numbered(9), [9, 0], ("sizes", "9 0")),
         (numbered(9), [6, 3], ("Beacon League", "Even Division (2), Odd Division (1)")),
         ([*leagues_of(4, 4), Team("x")], None, ("teams",)),
         (leagues_of(4, 4), [4, 4], ("sizes", "both")),
-        (leagues_of(9), None, ("teams", "1: L0")),
         (leagues_of(4, 4, 4), None, ("teams", "3: L0, L1, L2")),
         (leagues_of(5, 3), None, ("L1", "Even Division (2), Odd Division (1)")),
         ([Team(f"t{n}", division="x") for n in range(8)], None, ("divisions", "divisions alone")),

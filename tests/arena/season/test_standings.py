@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import pytest
@@ -19,52 +17,8 @@ from cellgames.arena.season.standings import FIRST_SEATS, ROUNDS, SIDES, Line, s
 FILE = CUP_DATA / "season_tables.json"
 
 
-@dataclass(frozen=True)
-class CupSeason:
-    """A published season of the Toroidal Cup (golly-splorts, MIT).
-
-    leagues: names by league and division; days: results by day; rounds: of the postseason, by day.
-    """
-
-    leagues: dict[str, dict[str, list[str]]]
-    days: list[list[GameResult]]
-    seeds: dict[str, tuple[str, ...]]
-    rounds: dict[str, list[list[GameResult]]]
-
-    @property
-    def teams(self) -> list[str]:
-        return [team for league in self.leagues.values() for division in league.values() for team in division]
-
-    @property
-    def results(self) -> list[GameResult]:
-        return [result for day in self.days for result in day]
-
-
-@cache
-def published() -> tuple[CupSeason, ...]:
-    if not FILE.exists():
-        return ()
-    return tuple(map(_season, json.loads(FILE.read_text())["seasons"]))
-
-
-def _season(data: dict[str, Any]) -> CupSeason:
-    names = [name for name, _, _ in data["teams"]]
-    leagues: dict[str, dict[str, list[str]]] = {}
-    for name, league, division in data["teams"]:
-        leagues.setdefault(league, {}).setdefault(division, []).append(name)
-
-    def results(day: list[list[Any]]) -> list[GameResult]:
-        return [
-            GameResult((names[one], names[two]), (ours, theirs), names[one if ours > theirs else two])
-            for one, two, ours, theirs, *_ in day  # none of them was level
-        ]
-
-    return CupSeason(
-        leagues,
-        [results(day) for day in data["days"]],
-        {league: tuple(names[place] for place in seeds) for league, seeds in data["seeds"].items()},
-        {name: [results(day) for day in days] for name, days in data["postseason"].items()},
-    )
+PUBLISHED = json.loads(FILE.read_text())["seasons"] if FILE.exists() else []
+"""Seasons of the Toroidal Cup (golly-splorts, MIT)."""
 
 
 def game(one: str, two: str, ours: float, theirs: float) -> GameResult:
@@ -79,10 +33,6 @@ def no_die(team: str, number: int) -> int:
 def loaded(**rolls: Sequence[int]) -> Callable[[str, int], int]:
     """A die that gives each team its own rolls."""
     return lambda team, number: rolls[team][number]
-
-
-def order(table: Sequence[Line]) -> str:
-    return "".join(line.team for line in table)
 
 
 def test_wins_come_first() -> None:
@@ -115,7 +65,7 @@ def test_level_dice_are_rolled_again_by_those_who_are_level() -> None:
     """a and d leave after the first roll, b and e after the second, and c, f roll four times."""
     rolls = {"a": [100], "b": [40, 99], "c": [40, 50, 7, 1], "d": [3], "e": [40, 2], "f": [40, 50, 7, 2]}
     table = standings("abcdef", [], loaded(**rolls))
-    assert order(table) == "abfced"
+    assert [line.team for line in table] == [*"abfced"]
     assert {line.team: list(line.rolls) for line in table} == rolls
 
 
@@ -143,25 +93,11 @@ def test_a_die_has_a_hundred_sides_and_follows_from_the_seed() -> None:
     assert rolls[:50] != [die("b", number) for number in range(50)]
 
 
-def line(rank: int, team: str) -> Line:
-    return Line(rank, team, 0, 0, 0)
-
-
 def test_winners_of_divisions_and_the_best_others_by_their_standing() -> None:
     leagues = {"L": {"x": list("abcde"), "y": list("fghij")}, "M": {"x": list("klm"), "y": ["n"]}}
-    ranks = [line(rank, team) for rank, team in enumerate("kabcdlfeghijmn", 1)]
+    ranks = [Line(rank, team, 0, 0, 0) for rank, team in enumerate("kabcdlfeghijmn", 1)]
     # f wins its division though five of the other one stand higher; n wins its own as the last of all.
     assert seed_teams(ranks, leagues) == {"L": tuple("abcf"), "M": tuple("klmn")}
-
-
-@pytest.mark.parametrize("season", published(), ids=lambda season: f"season {published().index(season)}")
-def test_published_seeds(season: CupSeason) -> None:
-    """Wins and cells give the seeds of every league of the Cup; no die was needed for them."""
-    table = standings(season.teams, season.results, make_die(0, "standings"))
-    assert seed_teams(table, season.leagues) == season.seeds
-    seeded = [team for seeds in season.seeds.values() for team in seeds]
-    assert sum(line.games for line in table) == 2 * len(season.results) == 180
-    assert not any(line.rolls for line in table if line.team in seeded)
 
 
 SEEDS = {"L": ("a", "b", "c", "d"), "M": ("p", "q", "r", "s")}
@@ -169,7 +105,7 @@ ORDER = "pabcqrsd"
 
 
 def won(winner: str, loser: str) -> GameResult:
-    return GameResult((winner, loser), (1, 0), winner)
+    return game(winner, loser, 1, 0)
 
 
 def play(better: str, order: Sequence[str] = ORDER, seeds: Mapping[str, Sequence[str]] = SEEDS) -> list[Bracket]:
@@ -246,21 +182,33 @@ def test_a_round_begins_when_all_of_the_one_before_is_decided() -> None:
     assert [series.teams for series in state.pending] == [("a", "b"), ("q", "s")]
 
 
-@pytest.mark.parametrize("season", published(), ids=lambda season: f"season {published().index(season)}")
-def test_published_postseasons(season: CupSeason) -> None:
-    """Each day exactly the series that are not decided were played, and the last winner is the champion."""
-    table = standings(season.teams, season.results, make_die(0, "standings"))
-    order, results = [line.team for line in table], dict[str, list[GameResult]]()
-    rounds = [day for name in ("LDS", "LCS", "HCS") for day in season.rounds[name]]
+@pytest.mark.parametrize("season", PUBLISHED, ids=lambda season: f"season {PUBLISHED.index(season)}")
+def test_published_seasons(season: dict[str, Any]) -> None:
+    """Wins and cells give the seeds, without a die; each day exactly the series that are not decided were played."""
+    names, leagues = [name for name, _, _ in season["teams"]], dict[str, dict[str, list[str]]]()
+    for name, league, division in season["teams"]:
+        leagues.setdefault(league, {}).setdefault(division, []).append(name)
+
+    def days(played: list[list[list[int]]]) -> list[list[GameResult]]:
+        return [[game(names[one], names[two], ours, theirs) for one, two, ours, theirs, *_ in day] for day in played]
+
+    results = [result for day in days(season["days"]) for result in day]
+    table = standings(names, results, make_die(0, "standings"))
+    assert sum(line.games for line in table) == 2 * len(results) == 180
+    seeds = seed_teams(table, leagues)
+    assert seeds == {league: tuple(names[place] for place in places) for league, places in season["seeds"].items()}
+    assert not any(line.rolls for line in table if any(line.team in seeded for seeded in seeds.values()))
+
+    order, played = [line.team for line in table], dict[str, list[GameResult]]()
+    rounds = [day for name in ("LDS", "LCS", "HCS") for day in days(season["postseason"][name])]
     for day in rounds:
-        pending = {frozenset(series.teams): series for series in bracket(season.seeds, order, results).pending}
+        pending = {frozenset(series.teams): series for series in bracket(seeds, order, played).pending}
+        assert pending.keys() == {frozenset(result.teams) for result in day}
         assert len(day) == len(pending)
         for result in day:
-            series = pending.pop(frozenset(result.teams))
-            results.setdefault(series.key, []).append(result)
-    done = bracket(season.seeds, order, results)
+            played.setdefault(pending[frozenset(result.teams)].key, []).append(result)
+    done = bracket(seeds, order, played)
     assert done.champion == rounds[-1][-1].winner
     for series in done.rounds[0]:  # 1 v 4 and 2 v 3: there the Cup's first seats are the rules'
-        high = series.teams[0]
-        seats = "".join("A" if result.teams[0] == high else "B" for result in series.results)
+        seats = "".join("A" if result.teams[0] == series.teams[0] else "B" for result in series.results)
         assert seats == FIRST_SEATS[5][: len(seats)]
