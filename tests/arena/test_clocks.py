@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from command import Command
 from refusals import refused
+from store_games import game
 from torch import Tensor
 
 import cellgames
@@ -19,7 +21,6 @@ from cellgames.arena import MatchOptions, Record, match
 from cellgames.arena.report.rating_tables import forfeit_notes
 from cellgames.arena.report.run_report import ratings_table
 from cellgames.arena.stats.tables import Forfeits, make_tables
-from cellgames.cli.main import main
 from cellgames.envs.core import seeds
 
 GAME = cellgames.make("torus-v0", size=2)
@@ -86,10 +87,10 @@ def test_who_runs_out_of_time_loses_that_game_only() -> None:
 
 
 def test_in_simultaneous_games_each_seat_has_a_clock() -> None:
-    game = cellgames.make("toroidal-cup-small-v0", shapes=1)
+    cup = cellgames.make("toroidal-cup-small-v0", shapes=1)
     seats, chances = torch.tensor([[0, 1], [1, 0]]), [torch.Generator().manual_seed(number) for number in (1, 2)]
     agents = [Sleeper(0.3), load("random")]
-    played = play(game, agents, seats, seeds(0, 2), chances, forfeits=TimeControl(0.2))
+    played = play(cup, agents, seats, seeds(0, 2), chances, forfeits=TimeControl(0.2))
     assert {env_id: failure.seats for env_id, failure in played.failures.items()} == {0: (0,), 1: (1,)}
 
 
@@ -119,16 +120,13 @@ def test_tables_tell_who_lost_on_time() -> None:
 
 @pytest.mark.parametrize("seconds", ['"x"', "[1]", '[["a"], []]', "[[-1.0], []]", "[[true], []]"])
 def test_other_times_are_no_record(seconds: str) -> None:
-    line = match(GAME, "greedy", "random", MatchOptions(games=2)).records[0].to_json()
     with refused("seconds"):
-        Record.from_json(line[:-1] + f',"seconds":{seconds}}}')
+        Record.from_json(game(0).to_json()[:-1] + f',"seconds":{seconds}}}')
 
 
-def test_a_tournament_with_clocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["round-robin", "torus-v0", "--size", "2", "--games", "2", "--no-store", "--no-gif", "--out", str(tmp_path)]
-    words += ["--agents", "greedy", "random", "--clock", "10+0.1", "--move-time", "5"]
-    assert main(words) == 0
-    said = capsys.readouterr().out
+def test_a_tournament_with_clocks(tmp_path: Path, command: Command) -> None:
+    words = "round-robin torus-v0 --size 2 --games 2 --no-store --no-gif --agents greedy random --clock 10+0.1"
+    said = command(f"{words} --out {tmp_path} --move-time 5")
     assert "median s" in said
     assert "the same command may give other games" in said
     settings = json.loads((tmp_path / "run.json").read_text())
@@ -139,15 +137,13 @@ def test_a_tournament_with_clocks(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert first.endswith(",0")
     data = json.loads((tmp_path / "ratings.json").read_text())
     assert {line["lost_on_time"] for line in data["agents"]} == {0}
-    assert main(["replay", str(tmp_path)]) == 0
-    assert main([*words[:-2], "--move-time", "4"]) == 2
-    assert "move_time" in capsys.readouterr().err
+    command(["replay", tmp_path])
+    assert "move_time" in command.both(f"{words} --out {tmp_path} --move-time 4", code=2)[1]
 
 
-def test_a_season_with_clocks(tmp_path: Path) -> None:
-    words = ["season", "torus-v0", "--size", "2", "--teams", "8", "--days", "1", "--no-store", "--quiet"]
-    words += ["--out", str(tmp_path / "season"), "--agents", "greedy", "random", "--clock", "10"]
-    assert main(words) == 0
+def test_a_season_with_clocks(tmp_path: Path, command: Command) -> None:
+    words = "season torus-v0 --size 2 --teams 8 --days 1 --no-store --quiet --agents greedy random --clock 10"
+    command(f"{words} --out {tmp_path / 'season'}")
     lines = (tmp_path / "season" / "games.jsonl").read_text().splitlines()
     assert all(json.loads(line)["seconds"] for line in lines)
     assert "10 s a game" in (tmp_path / "season" / "season.json").read_text()

@@ -13,12 +13,11 @@ from cellgames.envs.core import Game, State
 class Planned(BaseAgent):
     """Gives the first legal actions 1, 4, 2 and 0 visits in their order, and plays the second.
 
-    Values fall from 0.5 to -0.5, that of the mover is 0.25. The line is that move and then the last legal ones.
+    Values fall from 0.5 to -0.5, that of the mover is 0.25. The line is that move and twice the last legal one.
     """
 
-    def __init__(self, length: str = "3") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.length = int(length)
         self.started: list[int] = []
 
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
@@ -38,7 +37,7 @@ class Planned(BaseAgent):
         value = torch.full((1, self.game.info.num_players), -0.25)
         value[0, state.current_player] = 0.25
         line = [int(legal[1])]
-        while len(line) < self.length:
+        for _ in range(2):
             state = self.game.step(state, torch.tensor(line[-1:]))
             line.append(int(self.game.legal_actions(state)[0].nonzero()[-1]))
         return SearchResult(actions, visits, values, policy, value, legal[1:2], [line])

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 import torch
 from analysis_bots import Planned
+from command import Command
 from refusals import refused
 from web_records import RACE
 
@@ -21,14 +22,13 @@ from cellgames.arena.analyse import search_analysis as analysis
 from cellgames.arena.records import replays
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import result
-from cellgames.cli.main import main
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Shape, Text
 from cellgames.envs.torus.rendering import form
 
 TORUS: Game = cellgames.make("torus-v0", size=3)
 WON = ("a1", "c3+", "a2", "b3+", "a3")  # Black closes the ring in column a with the last move
-PLANNED = ("--in-process", "--agents", "analysis_bots:Planned")
+PLANNED = "--in-process --agents analysis_bots:Planned"
 
 
 def after(*moves: str) -> State:
@@ -40,15 +40,6 @@ def after(*moves: str) -> State:
 def found() -> analysis.Analysis:
     """White to move; a1 and b1 are taken, so the first legal moves are c1, a2, b2, c2."""
     return analysis.analyse(TORUS, after("a1", "c3+", "b1"), Planned())
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "games.jsonl"
-    for moves in (WON, ("b1", *WON[1:2], "b2", *WON[3:4], "b3")):
-        ended = result(TORUS, after(*moves))
-        append(path, [Record("torus-v0", "0", TORUS.parameters, 0, ("x", "y"), 0, moves, ended)])
-    return path
 
 
 def test_win_chances_are_those_of_the_player_to_move(found: analysis.Analysis) -> None:
@@ -124,22 +115,17 @@ def test_a_real_search_sees_the_win_in_one_and_the_same_seed_sees_the_same() -> 
 
 
 def test_the_first_default_agent_that_can_search_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "DEFAULT_AGENTS", ("nowhere:Bot", "mcts:7"))
-    assert analysis.default_agent(TORUS).name == "mcts:7"
-    monkeypatch.setattr(analysis, "DEFAULT_AGENTS", ("analysis_bots:Planned", "mcts:7"))
-    assert analysis.default_agent(TORUS).name == "analysis_bots:Planned"
-    monkeypatch.setattr(analysis, "DEFAULT_AGENTS", ("nowhere:Bot", "mcts:7"))
+    for first, taken in (("analysis_bots:Planned", "analysis_bots:Planned"), ("nowhere:Bot", "mcts:7")):
+        monkeypatch.setattr(analysis, "DEFAULT_AGENTS", (first, "mcts:7"))
+        assert analysis.default_agent(TORUS).name == taken
     with refused("game", "grid-adaptation-v0"):
         analysis.default_agent(cellgames.make("grid-adaptation-small-v0"))
 
 
-def test_agents_that_only_play_are_refused_and_those_that_search_are_named() -> None:
+def test_agents_that_only_play_finished_games_and_batches_are_refused() -> None:
     for agent in (RandomAgent(), load("rollout:8", TORUS)):
         with refused("agent", repr(agent.name)):
             analysis.analyse(TORUS, after(), agent)
-
-
-def test_finished_games_and_batches_are_refused() -> None:
     with refused("position", "black has won, white has lost, turn 5"):
         analysis.analyse(TORUS, after(*WON), Planned())
     with refused("state", "2"):
@@ -154,28 +140,26 @@ def board(shown: Picture) -> tuple[Shape, ...]:
     return tuple(shape for shape in inset.picture.shapes if not (isinstance(shape, Text) and shape.size == 0.4))
 
 
-def written(shapes: tuple[Shape, ...], size: int) -> dict[str, list[str]]:
+def written(shapes: tuple[Shape, ...]) -> dict[str, list[str]]:
     """Texts on the board by the name of the nearest cell."""
-    game, texts = cellgames.make("torus-v0", size=size), dict[str, list[str]]()
+    texts = dict[str, list[str]]()
     for shape in shapes:
         if isinstance(shape, Text):
             at = (shape.x, shape.y - 0.35 * shape.size)
-            cell = min(range(2 * size * size), key=lambda cell: math.dist(form(size).centre(cell), at))
-            texts.setdefault(game.action_to_string(cell), []).append(shape.text)
+            cell = min(range(18), key=lambda cell: math.dist(form(3).centre(cell), at))
+            texts.setdefault(TORUS.action_to_string(cell), []).append(shape.text)
     return texts
 
 
 def test_win_chances_and_the_line_stand_in_their_cells(found: analysis.Analysis) -> None:
     shapes = board(analysis.draw(TORUS, after("a1", "c3+", "b1"), found))
-    assert written(shapes, 3) == {"a2": ["50", "1"], "b2": ["25"], "c1": ["75"], "b3+": ["2"], "a3+": ["3"]}
+    assert written(shapes) == {"a2": ["50", "1"], "b2": ["25"], "c1": ["75"], "b3+": ["2"], "a3+": ["3"]}
     stones = [shape.fill for shape in shapes if isinstance(shape, Circle)][-3:]
     assert stones == ["#ffffff", "#25282d", "#ffffff"]  # White moves first
 
 
-def test_the_command_prints_position_table_and_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    words = ("analyse", "torus-v0", "--size", "3", "--moves", "a1, c3+ b1", "--top", "2", *PLANNED)
-    assert main([*words, "--out", str(tmp_path / "drawn.svg")]) == 0
-    shown = capsys.readouterr().out
+def test_the_command_prints_position_table_and_line(command: Command, tmp_path: Path) -> None:
+    shown = command(f"analyse torus-v0 --size 3 --moves 'a1, c3+ b1' --top 2 {PLANNED} --out {tmp_path}/drawn.svg")
     assert shown.startswith("White to move, turn 4\n    a   b   c\n 1  x  [x]  .\n")
     assert "white to move, win chance 62.5 %, best a2 (analysis_bots:Planned, 7 visits)" in shown
     assert "b2         2      28.6          25.0      20.0\n2 more moves have 14.3 % of the visits\n" in shown
@@ -183,27 +167,26 @@ def test_the_command_prints_position_table_and_line(capsys: pytest.CaptureFixtur
     assert ElementTree.parse(tmp_path / "drawn.svg").findtext("{*}title")
 
 
-def test_json_is_all_that_is_printed_when_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    words = ("analyse", "torus-v0", "--size", "3", "--position", "x../.../... .../.../.o. b", *PLANNED)
-    assert main([*words, "--json", "--out", str(tmp_path / "drawn.png")]) == 0
-    data = json.loads(capsys.readouterr().out)
+def test_json_is_all_that_is_printed_when_asked_for(command: Command, tmp_path: Path) -> None:
+    words = f"analyse torus-v0 --size 3 --position 'x../.../... .../.../.o. b' {PLANNED} --json"
+    data = json.loads(command(f"{words} --out {tmp_path}/drawn.png"))
     assert (data["mover"], data["chosen"]) == ("black", "c1")
     assert (tmp_path / "drawn.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_a_record_knows_its_game(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("analyse", "--records", str(file), "--record", "1", *PLANNED)
-    for more, moves in (((), WON[:-1]), (("--ply", "2"), WON[:2]), (("--ply", "0", "--size", "3"), ())):
-        assert main([*words[:1], *(["torus-small-v0"] if moves else []), *words[1:], *more, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["position"] == TORUS.state_to_string(after(*moves))
+@pytest.mark.parametrize(
+    ("words", "moves"), [("torus-small-v0", WON[:-1]), ("torus-small-v0 --ply 2", WON[:2]), ("--ply 0 --size 3", ())]
+)
+def test_a_record_knows_its_game(words: str, moves: tuple[str, ...], command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "games.jsonl"
+    append(file, [Record("torus-v0", "0", TORUS.parameters, 0, ("x", "y"), 0, WON, result(TORUS, after(*WON)))] * 2)
+    data = json.loads(command(f"analyse {words} --records {file} --record 1 {PLANNED} --json"))
+    assert data["position"] == TORUS.state_to_string(after(*moves))
 
 
-BLUNDER = ("analyse", "torus-v0", "--size", "5", "--position", RACE, "--moves", "c2 a5", "--agents", "mcts:200")
-
-
-def test_a_planted_blunder_is_printed_with_the_better_move_and_the_loss(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*BLUNDER, "--mistakes"]) == 0
-    shown = capsys.readouterr().out
+def test_a_planted_blunder_is_printed_with_the_better_move_and_the_loss(command: Command) -> None:
+    words = f"analyse torus-v0 --size 5 --position '{RACE}' --moves 'c2 a5' --agents mcts:200 --mistakes"
+    shown = command(words)
     assert shown.startswith("Torus, 2 moves, searched by mcts:200\n")
     assert "1      black   c2 ??      a5           100             0     100\n" in shown
     assert shown.endswith("Black: 1 blunder in 1 move. White: no mistakes in 1 move.\n")

@@ -8,18 +8,21 @@ import json
 from pathlib import Path
 
 import pytest
+from command import Command
 from strategy_records import a_game, played
 
 import cellgames
+from cellgames.agents import load
 from cellgames.arena.analyse.reader import agents_of, grouped, read_paths
 from cellgames.arena.analyse.report import FORMAT, analyse_games, write_report
 from cellgames.arena.play.evaluation import play_some
-from cellgames.arena.records.record_lines import append
-from cellgames.cli.main import main
+from cellgames.arena.records.record_lines import Forfeit, Outcome, Record, append
 from cellgames.envs.core import Game
-from cellgames.utils.report.model import Report, Section, Table
+from cellgames.utils.report.model import Section, Table
 
 TORUS = cellgames.make("torus-v0", size=3)
+GRID = cellgames.make("grid-adaptation-small-v0")
+LEVEL: tuple[Outcome, ...] = ("draw",) * 4
 GAMES = played(TORUS, ["random", "greedy"], 12)
 QUICK = ("openings", "places")
 
@@ -42,28 +45,20 @@ def test_records_come_from_files_and_folders_and_are_grouped_by_their_rules(file
     small = played(cellgames.make("torus-v0", size=2), ["random"], 3)
     append(other, [*small, *GAMES[:2]])
     groups = grouped(read_paths([file.parent, other]))
-    assert [(group.game, len(group.records)) for group in groups] == [
-        (TORUS, 14),
-        (small[0] and cellgames.make("torus-v0", size=2), 3),
-    ]
+    assert [(str(group.game), len(group.records)) for group in groups] == [("Torus(size=3)", 14), ("Torus(size=2)", 3)]
     assert agents_of(groups[0].records) == ("greedy", "random")
 
 
 def test_games_that_ended_by_a_forfeit_are_left_out() -> None:
-    from cellgames.arena.records.record_lines import Forfeit
-
     lost = dataclasses.replace(GAMES[0], result=dataclasses.replace(GAMES[0].result, forfeit=Forfeit(0, "asleep")))
     group = grouped([lost, *GAMES[1:]])[0]
     assert (len(group.records), group.forfeited) == (11, 1)
 
 
-def _with(section: Section) -> Report:
-    return dataclasses.replace(analyse_games(TORUS, GAMES, only=QUICK[:1]), parts=(section,))
-
-
 def test_tables_hold_all_rows_and_the_page_the_first_ones(tmp_path: Path) -> None:
     table = Table("numbers", ("name", "value"), [(f"a|{n}", None if n == 1 else n) for n in range(30)], shown=3)
-    write_report(tmp_path / "out", _with(Section("Numbers", ("Some.", table))))
+    report = analyse_games(TORUS, GAMES, only=QUICK[:1])
+    write_report(tmp_path / "out", dataclasses.replace(report, parts=(Section("Numbers", ("Some.", table)),)))
     rows = list(csv.reader((tmp_path / "out" / "numbers.csv").open()))
     assert len(rows) == 31
     assert rows[2] == ["a|1", ""]
@@ -85,8 +80,6 @@ def test_files_of_an_earlier_report_go_and_others_stay(tmp_path: Path) -> None:
 
 
 def test_pairs_play_matches_and_one_agent_plays_itself() -> None:
-    from cellgames.agents import load
-
     agents = {name: load(name, TORUS) for name in ("greedy", "random")}
     records = play_some(TORUS, agents, 4, seed=1)
     assert [record.agents for record in records] == [("greedy", "random"), ("random", "greedy")] * 2
@@ -96,48 +89,38 @@ def test_pairs_play_matches_and_one_agent_plays_itself() -> None:
     assert play_some(TORUS, agents, 4, seed=1) == records != play_some(TORUS, agents, 4, seed=2)
 
 
-def test_the_command_says_what_was_found_and_where_it_is(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["analyse", "--records", str(file.parent), "--only", *QUICK]) == 0
-    said = capsys.readouterr().out
+def test_the_command_says_what_was_found_and_where_it_is(file: Path, command: Command) -> None:
+    said = command(["analyse", "--records", file.parent, "--only", *QUICK])
     assert "How Torus was played: 12 games" in said
     assert "Openings\n--------\n" in said
     assert "Where agents place" in said
     assert "`" not in said
-    out = tmp_path / "results" / "analyse" / "torus-v0-size=3-round-robin"
-    assert f"Written to {out.relative_to(tmp_path)}" in said
+    out = Path("results", "analyse", "torus-v0-size=3-round-robin")
+    assert f"Written to {out}" in said
     assert (out / "report.md").read_text().startswith("# How Torus was played")
 
 
 @pytest.mark.parametrize(
-    ("game", "titles"),
-    [
-        (TORUS, ["Openings", "Where agents place"]),
-        (
-            cellgames.make("grid-adaptation-small-v0", rounds=2),
-            ["Openings", "Where agents place", "Who profits from whom"],
-        ),
-    ],
+    ("game", "more"),
+    [(TORUS, []), (cellgames.make("grid-adaptation-small-v0", rounds=2), ["Who profits from whom"])],
     ids=["torus", "grid"],
 )
 def test_all_parts_that_suit_the_game_are_there_unless_some_are_chosen(
-    game: Game, titles: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    game: Game, more: list[str], command: Command
 ) -> None:
-    append(tmp_path / "games.jsonl", played(game, ["random"], 4))
-    assert main(["analyse", "--records", "games.jsonl", "--json", "--out", "out"]) == 0
-    (report,) = json.loads(capsys.readouterr().out)["reports"]
-    found = [section["title"] for section in report["sections"]]
-    assert [title for title in found if title in titles] == titles
-    assert (len(found) == 2) == (game is TORUS)
+    append("games.jsonl", played(game, ["random"], 4))
+    (report,) = json.loads(command("analyse --records games.jsonl --json --out out"))["reports"]
+    titles = [section["title"] for section in report["sections"]]
+    assert titles[:2] == ["Openings", "Where agents place"]
+    assert {*more} <= {*titles[2:]}
+    assert bool(titles[2:]) == bool(more)
     for section in report["sections"]:
-        assert all((tmp_path / "out" / name).is_file() for name in section["tables"])
+        assert all(Path("out", name).is_file() for name in section["tables"])
 
 
-def test_json_has_a_fixed_form(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["analyse", "--records", str(file), "--only", "openings", "behaviour", "--agents", "random", "greedy"]
-    assert main([*words, "--positions", "20", "--quiet", "--json", "--out", "out"]) == 0
-    (report,) = json.loads(capsys.readouterr().out)["reports"]
+def test_json_has_a_fixed_form(file: Path, command: Command) -> None:
+    words = f"analyse --records {file} --only openings behaviour --agents random greedy --positions 20 --quiet"
+    (report,) = json.loads(command(f"{words} --json --out out"))["reports"]
     assert (report.pop("folder"), report["format"], report["games"]) == ("out", FORMAT, 12)
     assert json.loads(Path("out/report.json").read_text()) == report
     openings, behaviour = report["sections"]
@@ -148,34 +131,27 @@ def test_json_has_a_fixed_form(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert behaviour["data"]["distance"][0][0] == 0 < behaviour["data"]["distance"][0][1] <= 1
 
 
-def test_several_kinds_of_games_get_a_folder_each_or_one_is_chosen(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_kinds_of_games_get_a_folder_each_or_one_is_chosen(file: Path, command: Command) -> None:
     append(file, played(cellgames.make("torus-v0", size=2), ["random"], 3))
-    words = ["analyse", "--records", str(file), "--only", "openings", "--out", "out"]
-    assert main(words) == 0
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"torus-v0-size=2", "torus-v0-size=3"}
-    capsys.readouterr()
-    assert main(["analyse", "torus-v0", "--size", "2", "--json", *words[1:-1], "one"]) == 0
-    assert [report["games"] for report in json.loads(capsys.readouterr().out)["reports"]] == [3]
-    assert json.loads((tmp_path / "one" / "report.json").read_text())["games"] == 3
+    words = f"--records {file} --only openings --out"
+    command(f"analyse {words} out")
+    assert {path.name for path in Path("out").iterdir()} == {"torus-v0-size=2", "torus-v0-size=3"}
+    reports = json.loads(command(f"analyse torus-v0 --size 2 --json {words} one"))["reports"]
+    assert [report["games"] for report in reports] == [3]
+    assert json.loads(Path("one", "report.json").read_text())["games"] == 3
 
 
 @pytest.mark.parametrize(
-    ("part", "moves", "message"),
+    ("part", "records", "message"),
     [
-        ("openings", "a1 z99", "game 2 of Torus(size=3): expected moves of this game"),
-        ("places", "r0c0 none r99c0 none", "of GridAdaptation(size=9"),
-        ("openings", "none none none none none", "expected 4 actions in a turn, got 5"),
+        ("openings", [GAMES[0], dataclasses.replace(GAMES[0], moves=("a1", "z99"))], "game 2 of Torus(size=3): "),
+        ("places", [a_game(GRID, ["r0c0 none r99c0 none"], "wxyz", LEVEL)], "of GridAdaptation(size=9"),
+        ("openings", [a_game(GRID, ["none none none none none"], "wxyz", LEVEL)], "4 actions in a turn, got 5"),
     ],
+    ids=["cell", "tile", "seats"],
 )
 def test_moves_of_no_game_are_told_in_one_line(
-    part: str, moves: str, message: str, capsys: pytest.CaptureFixture[str]
+    part: str, records: list[Record], message: str, command: Command
 ) -> None:
-    grid = cellgames.make("grid-adaptation-small-v0")
-    torus = [GAMES[0], dataclasses.replace(GAMES[0], moves=tuple(moves.split()))]
-    append("games.jsonl", torus if "a1" in moves else [a_game(grid, [moves], "wxyz", ("draw",) * 4)])
-    assert main(["analyse", "--records", "games.jsonl", "--only", part]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
+    append("games.jsonl", records)
+    assert message in command.refused(f"analyse --records games.jsonl --only {part}")

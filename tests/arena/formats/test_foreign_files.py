@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 import torch
+from command import Command
 from recorded_games import records, write_runs
 from refusals import fails, refused
 from strategy_records import played
@@ -20,7 +21,6 @@ from cellgames.arena import Forfeit, ReplayError, Result, replay, verify
 from cellgames.arena.formats import board_to_rle, record_to_rle, rle_to_board, rle_to_position
 from cellgames.arena.formats.sgf_files import records_to_sgf, sgf_to_records
 from cellgames.arena.records.variations import Variation, listed, move_tree
-from cellgames.cli.main import main
 from cellgames.envs.cloth_of_gold import ClothOfGold
 from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import IllegalActionError
@@ -38,15 +38,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_runs(tmp_path_factory.mktemp("runs"), {"torus": TORUS, "cloth": CLOTH, "cup": CUP})
 
 
-def test_a_glider_reads_as_golly_writes_it() -> None:
+def test_boards_read_as_golly_writes_them_and_states_and_long_lines_survive() -> None:
     glider = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]
     golly = "#N Glider\n#C of Golly\nx = 3, y = 3, rule = B3/S23\nbob$2bo$\n3o!\nwhat follows is a comment\n"
     assert rle_to_board(golly) == glider
     assert board_to_rle(glider, wraps=True) == "x = 3, y = 3, rule = B3/S23:T3,3\nbo$2bo$3o!\n"
-    assert rle_to_board(board_to_rle(glider)) == glider
-
-
-def test_states_and_long_lines_survive() -> None:
     board = torch.randint(0, 4, (40, 60), generator=torch.Generator().manual_seed(0)).tolist()
     text = board_to_rle(board, all_states=True, comments=["random"])
     assert rle_to_board(text) == board
@@ -172,6 +168,8 @@ def test_variations_of_all_shapes_survive(runs: Path) -> None:
 def test_a_variation_that_cannot_be_played_is_named() -> None:
     with fails(IllegalActionError, where="game 1: move 2, W[a1]: torus-v0"):
         sgf_to_records("(;GM[2048]SZ[3]RE[W+R];B[a1](;W[b1+])(;W[a1]))")
+    with refused("", where="game 1: move 7, W[c3]", cause="the game is over"):
+        sgf_to_records("(;GM[11]SZ[3];B[a2];W[swap-sides];W[a1];B[b1];W[b2];B[a3](;W[c3])(;W[c2]))")
     (record,) = sgf_to_records("(;GM[2048]SZ[3]RE[W+R];B[a1];W[b1+])")
     with fails(ReplayError, parameter="variations"):
         records_to_sgf([dataclasses.replace(record, variations=(Variation(-1, "a1"), Variation(0, "a1")))])
@@ -195,10 +193,7 @@ def test_records_of_hex_and_y_survive_sgf(game: ConnectionGame) -> None:
 
 
 def test_a_game_of_hex_is_written_as_other_programs_read_it() -> None:
-    moves = ("a2", "swap-pieces", "a1", "a2", "b2", "c1")
-    nodes = (f";{'BW'[ply % 2]}[{move}]" for ply, move in enumerate(moves))
-    (record,) = sgf_to_records(f"(;GM[11]SZ[3]{''.join(nodes)})")
-    assert record.result.outcome == ("loss", "win")
+    (record,) = sgf_to_records("(;GM[11]SZ[3];B[a2];W[swap-pieces];B[a1];W[a2];B[b2];W[c1])")
     text = records_to_sgf([record])
     assert re.match(r"\(;FF\[4\]GM\[11\]CA\[UTF-8\]AP\[cellgames:[^]]*\]GN\[Hex\]SZ\[3\]", text)
     assert "RU[swap]" in text
@@ -210,16 +205,12 @@ FOREIGN_HEX = [
     "(;AP[HexGui:1.0.]FF[4]GM[11]SZ[3];B[a2];W[swap-pieces];B[a1];W[a2];B[b2]\n;W[c1])\n",
     "(;AP[Hex-benzene:0.1]FF[4]GM[11]PB[player1]PW[player2]SZ[3]\n;B[a2];W[SWAP];W[a1];B[b1];W[b2];B[a3])\n",
     "(;FF[4]GM[11]SZ[3:3]RU[Swap];B[A2];W[swap];B[A1];W[A2];B[B2];W[C1])",
-    "(;FF[4]GM[11]SZ[3];B[a2];W[swap-sides];W[a1];B[b1];W[b2];B[a3](;W[c3])(;W[c2]))",
+    "(;FF[4]GM[11]SZ[3];B[a2];W[swap-sides];W[a1];B[b1];W[b2];B[a3])",
 ]
 
 
 @pytest.mark.parametrize("text", FOREIGN_HEX)
 def test_swaps_of_other_programs_are_one_game(text: str) -> None:
-    if "(;W[c3])" in text:
-        with refused("", where="game 1: move 7, W[c3]", cause="the game is over"):
-            sgf_to_records(text)
-        text = text.replace("(;W[c3])(;W[c2])", "")
     (record,) = sgf_to_records(text)
     assert record.moves == ("a2", "swap-pieces", "a1", "a2", "b2", "c1")
     assert record.result.outcome == ("loss", "win")
@@ -271,14 +262,11 @@ def test_bad_sgf_is_explained(text: str, parameter: str, got: str) -> None:
         sgf_to_records(text)
 
 
-def test_files_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", str(runs / "torus"), "--format", "sgf", "--out", str(tmp_path / "t.sgf")]) == 0
-    assert main(["import", "torus-v0", str(tmp_path / "t.sgf"), "--out", str(tmp_path / "t.jsonl")]) == 0
-    assert (tmp_path / "t.jsonl").read_bytes() == (runs / "torus" / "games.jsonl").read_bytes()
-    assert main(["import", "torus-v0", "--size", "5", str(tmp_path / "t.sgf"), "--out", str(tmp_path / "no")]) == 2
-    assert "game 1: expected size 5" in capsys.readouterr().err
-    out = ["--out", str(tmp_path / "c.rle")]
-    assert main(["export", str(runs / "cloth"), "--format", "rle", "--record", "1", "--turn", "9", *out]) == 0
-    capsys.readouterr()
-    assert main(["import", "cloth-of-gold-small-v0", str(tmp_path / "c.rle")]) == 0
-    assert capsys.readouterr().out.startswith("move:a turn:0")
+def test_files_by_the_command_line(runs: Path, tmp_path: Path, command: Command) -> None:
+    sgf, lines, rle = (tmp_path / name for name in ("t.sgf", "t.jsonl", "c.rle"))
+    command(["export", runs / "torus", "--format", "sgf", "--out", sgf])
+    command(["import", "torus-v0", sgf, "--out", lines])
+    assert lines.read_bytes() == (runs / "torus" / "games.jsonl").read_bytes()
+    assert "game 1: expected size 5" in command.refused(f"import torus-v0 --size 5 {sgf} --out {tmp_path / 'no'}")
+    command(["export", runs / "cloth", "--format", "rle", "--record", 1, "--turn", 9, "--out", rle])
+    assert command(["import", "cloth-of-gold-small-v0", rle]).startswith("move:a turn:0")
