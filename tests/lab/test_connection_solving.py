@@ -73,7 +73,7 @@ def test_winning_moves_are_those_of_plain_minimax(game: ConnectionGame) -> None:
     for _ in range(3):
         solo = game.solo(game.init(seeds(0, 1)))
         while not solo.terminated:
-            if game.num_cells - solo.turn <= 6:
+            if game.num_cells - solo.turn <= 5:
                 assert winning(search, solo.state()) == by_minimax(solo)
                 assert (search.solve(solo.state()) == 1) == bool(by_minimax(solo))
             solo = after(solo, chance.choice(moves_of(solo)))
