@@ -17,11 +17,13 @@ from typing import Any
 
 import pytest
 import store_games
+import torch
 from arena_bots import First
+from command import Command
 from paths import ROOT
 from processes import KILL, KILLED, environment
 from refusals import fails, refused
-from season_coin import Coin
+from season_coin import Coin, made_up
 from store_games import CHUNK, chunk, game
 
 import cellgames
@@ -30,12 +32,10 @@ from cellgames.agents.loading import digest, identities, identity
 from cellgames.agents.playouts import RandomAgent
 from cellgames.arena import BotUmpire, CupUmpire, SeasonOptions, StoreError, match, play_evaluation, play_season
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
-from cellgames.arena.play.rated_runs import free_for_all, round_robin
+from cellgames.arena.play.rated_runs import RoundRobin, free_for_all, round_robin
 from cellgames.arena.records.record_lines import Record, append, read_records
 from cellgames.arena.records.store import Store, feeding, places_of
 from cellgames.arena.records.variations import Variation
-from cellgames.arena.season.teams import Team, assign_divisions, generate_names
-from cellgames.cli.main import main
 
 TORUS = cellgames.make("torus-v0", size=3)
 FILE = ("file", "somewhere")
@@ -205,22 +205,10 @@ def test_the_store_is_made_anew_from_the_files(tmp_path: Path) -> None:
             assert (store.settings(), sorted(record.to_json() for record in store.games())) == expected
 
 
-def test_a_round_robin_feeds_the_store_once(path: Path, tmp_path: Path) -> None:
-    out, agents = tmp_path / "run", ["random", "arena_bots:First"]
-    run = round_robin(TORUS, agents, RoundRobinOptions(games=8, chunk=2, gif=False), out=out, store=path)
-    with Store(path) as store:
-        assert list(store.games()) == list(run.records)
-        assert dict(store.settings()[0].agents) == identities(agents)
-    grown = round_robin(TORUS, agents, RoundRobinOptions(games=12, chunk=2, gif=False), out=out, store=path)
-    with Store(path) as store:
-        assert list(store.games()) == list(grown.records)
-        assert store.import_run(out) == 0
-
-
 def test_a_run_killed_between_its_file_and_the_store_repairs_that(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, original, calls = tmp_path / "run", Store.add, list[int]()
+    original, calls, agents = Store.add, list[int](), ["random", "arena_bots:First"]
 
     def killed(self: Store, *given: object, **named: object) -> int:
         calls.append(1)
@@ -228,16 +216,22 @@ def test_a_run_killed_between_its_file_and_the_store_repairs_that(
             raise KeyboardInterrupt
         return original(self, *given, **named)  # type: ignore[arg-type]  # as given
 
+    def run(games: int) -> RoundRobin:
+        options = RoundRobinOptions(games=games, chunk=2, gif=False)
+        return round_robin(TORUS, agents, options, out=tmp_path / "run", store=path)
+
     monkeypatch.setattr(Store, "add", killed)
     with pytest.raises(KeyboardInterrupt):
-        round_robin(TORUS, ["random", "greedy"], RoundRobinOptions(games=12, chunk=2, gif=False), out=out, store=path)
+        run(8)
     with Store(path) as store:
         assert len(store) == 4
-    assert len(read_records(out / "games.jsonl").records) == 8
-    run = round_robin(TORUS, ["random", "greedy"], RoundRobinOptions(games=12, chunk=2, gif=False), out=out, store=path)
-    assert run.played == 4
+    assert len(read_records(tmp_path / "run" / "games.jsonl").records) == 8
+    grown = run(12)
+    assert grown.played == 4
     with Store(path) as store:
-        assert sorted(store.text(n) for n in range(1, 13)) == sorted(record.to_json() for record in run.records)
+        assert list(store.games()) == list(grown.records)
+        assert dict(store.settings()[0].agents) == identities(agents)
+        assert store.import_run(tmp_path / "run") == 0
 
 
 def test_a_store_that_fails_later_does_not_stop_the_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,12 +251,10 @@ def _fail() -> int:
 
 
 def test_a_season_of_bots_feeds_the_store_and_one_without_does_not(path: Path, tmp_path: Path) -> None:
-    agents, options = ["random", "greedy"], SeasonOptions(days=1)
-    teams = assign_divisions([Team(name, agent=agents[k % 2]) for k, name in enumerate(generate_names(12, 0))])
-    without = [replace(team, agent="") for team in teams]
+    teams, options = made_up(8, "random", "greedy"), SeasonOptions(days=1)
     season = play_season(teams, BotUmpire(TORUS, teams), options, out=tmp_path / "season", store=path)
     play_season(teams, BotUmpire(TORUS, teams), options, out=tmp_path / "season", store=path)
-    play_season(without, Coin(), options, out=tmp_path / "coins", store=path)
+    play_season(made_up(8), Coin(), options, out=tmp_path / "coins", store=path)
     chance = tmp_path / "chance"
     chance.mkdir()
     (chance / "season.json").write_text(json.dumps(CupUmpire(["randys"]).settings))
@@ -306,24 +298,16 @@ def test_an_identity_of_the_package_is_its_version_or_its_weights() -> None:
     assert identity("trained") == ""
 
 
-def test_an_agent_object_is_known_by_its_source_or_by_what_it_says() -> None:
-    source = Path(First.__module__.replace(".", "/")).name + ".py"
-    assert identity(First()) == digest((ROOT / "tests" / "support" / source).read_bytes())
-    bot = First()
-    bot.identity = "my bot 7"  # type: ignore[attr-defined]  # any object may have one
-    assert identity(bot) == "mybot7"
-
-
-def test_a_network_is_known_by_its_weights() -> None:
-    import torch
-
-    class Asked(RandomAgent):
-        network = torch.nn.Linear(2, 2)
-
-    before = identity(Asked())
+def test_an_agent_object_is_known_by_its_source_its_weights_or_by_what_it_says() -> None:
+    assert identity(First()) == digest((ROOT / "tests" / "support" / "arena_bots.py").read_bytes())
+    bot, network = RandomAgent(), torch.nn.Linear(2, 2)
+    bot.network = network  # type: ignore[attr-defined]  # any object may have one
+    before = identity(bot)
     with torch.no_grad():
-        Asked.network.weight += 1
-    assert before != identity(Asked()) != ""
+        network.weight += 1
+    assert before != identity(bot) != ""
+    bot.identity = "my bot 7"  # type: ignore[attr-defined]  # and this
+    assert identity(bot) == "mybot7"
 
 
 def test_a_reader_is_not_disturbed_by_new_settings(path: Path) -> None:
@@ -364,13 +348,10 @@ def as_reader(store: Path, places: str) -> Iterator[None]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the permissions of POSIX")
 @pytest.mark.parametrize("places", ["file", "folder", "file and folder"])
-def test_a_store_that_cannot_be_written_is_read(places: str, shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["leaderboard", "--store", str(shared)]
-    assert main(words) == 0
-    printed = capsys.readouterr().out
+def test_a_store_that_cannot_be_written_is_read(places: str, shared: Path, command: Command) -> None:
+    printed = command(["leaderboard", "--store", shared])
     with as_reader(shared, places):
-        assert main(words) == 0
-        assert capsys.readouterr().out == printed
+        assert command(["leaderboard", "--store", shared]) == printed
         with Store(shared, create=False) as store:
             assert [one.to_json() for one in store.games()] == [one.to_json() for one in chunk(0)]
             with fails(StoreError, cause="games cannot be added: attempt to write a readonly database"):

@@ -19,6 +19,7 @@ import pytest
 from arena_runs import InLine, content
 from processes import KILL, environment
 from refusals import fails, refused
+from season_coin import made_up
 from slow import slow_except
 
 import cellgames
@@ -30,7 +31,6 @@ from cellgames.agents.playouts import RandomAgent
 from cellgames.arena import BotUmpire, CupUmpire, RoundRobinOptions, SeasonOptions, Store, play_season
 from cellgames.arena.play.match import GamePlayer, load_agents
 from cellgames.arena.play.rated_runs import RoundRobin, round_robin
-from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.runs.run_folder import RunError
 from cellgames.runs.workers import WorkerError, processes
@@ -82,7 +82,7 @@ def test_a_command_on_workers_writes_the_bytes_of_one_process(
 ) -> None:
     monkeypatch.setattr("cellgames.runs.workers.processes", lambda count: nullcontext(workers))
     words = [command, *COMMANDS[command].split(), "--quiet", "--in-process"]
-    words += ["--agents", "random", f"worker_bots:Traced:{tmp_path}"]
+    words += ["--agents", "random", f"arena_bots:Traced:{tmp_path}"]
     for name, more in (("shared", ["--workers", "2"]), ("alone", ["--workers", "1"])):
         files = ["--store", str(tmp_path / f"{name}.sqlite"), "--out", str(tmp_path / name)]
         assert main([*words, *files, *more]) == 0
@@ -96,8 +96,7 @@ def test_a_command_on_workers_writes_the_bytes_of_one_process(
 
 @pytest.mark.parametrize("kind", ["bots", "cup"])
 def test_a_season_on_workers_is_that_of_one_process(kind: str, tmp_path: Path) -> None:
-    names = [Team(name) for name in generate_names(8, 0)]
-    teams = assign_divisions(assign_agents(names, ["random", "arena_bots:Broken", "mine"]))
+    teams = made_up(8, "random", "arena_bots:Broken", "mine")
     umpire: Any = BotUmpire(GAME, teams, agents={"mine": RandomAgent("not mine")}, chunk=8)
     if kind == "cup":  # whose replays travel, too
         umpire = CupUmpire(["randys", "donutmultums"], max_generations=10)
@@ -166,15 +165,12 @@ def test_what_dies_leaves_no_process_and_the_same_command_goes_on(end: str, tmp_
     bells, out = tmp_path / "bells", tmp_path / "run"
     bells.mkdir()
     (bells / "hold").touch()
-    words = ["-m", "cellgames", "round-robin", "torus-v0", "--size", "3", "--games", "12", "--chunk", "2", "--quiet"]
-    words += ["--workers", "2", "--out", str(out), "--store", str(out.with_suffix(".sqlite")), "--no-gif"]
-    words += [
-        "--in-process",
-        "--agents",
-        *(agents := ("arena_bots:First", "arena_bots:Last", f"worker_bots:Patient:{bells}")),
-    ]
+    words = "-m cellgames round-robin torus-v0 --size 3 --games 12 --chunk 2 --quiet --workers 2 --no-gif --in-process"
+    agents = ("arena_bots:First", "arena_bots:Last", f"arena_bots:Patient:{bells}")
+    files = ["--out", str(out), "--store", str(out.with_suffix(".sqlite"))]
+    command = [*words.split(), *files, "--agents", *agents]
     run_of = {"env": environment(), "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, *words], **run_of) as process:  # type: ignore[call-overload]  # keywords
+    with subprocess.Popen([sys.executable, *command], **run_of) as process:  # type: ignore[call-overload]  # keywords
         patient(lambda: len([*bells.glob("*.playing")]) == 2 and [*out.glob("games.jsonl")])  # there may be none yet
         patient(lambda: (out / "games.jsonl").read_bytes().count(b"\n") == 12)
         found = [int(path.stem) for path in bells.glob("*.playing")]
@@ -186,7 +182,7 @@ def test_what_dies_leaves_no_process_and_the_same_command_goes_on(end: str, tmp_
     assert {"a worker": "cellgames: a worker ended", "ctrl-c": f"kept in {out}", "the command": ""}[end] in said
     assert "Traceback" not in said
     (bells / "hold").unlink()
-    assert main([*words[2:], "--workers", "1"]) == 0
+    assert main([*command[2:], "--workers", "1"]) == 0
     run(tmp_path / "alone", *agents)
     assert (out / "games.jsonl").read_bytes() == (tmp_path / "alone" / "games.jsonl").read_bytes()
 
