@@ -1,41 +1,42 @@
-"""Matches: openings in both seats, games that depend on the settings alone, what is counted, and failures."""
+"""Matches and round robins: openings in both seats, games that depend on the settings alone, failures, files."""
 
 from __future__ import annotations
 
 import itertools
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
-import torch
-from arena_bots import First, Fragile, Last
+from arena_bots import Broken, First, Fragile, Last
+from arena_runs import content
+from command import Command
 from refusals import refused
-from torch import Tensor
+from store_games import game
 from toy_games import Race
-from typing_extensions import override
 
 import cellgames
 from cellgames.agents.playouts import RandomAgent
-from cellgames.arena import Forfeit, RoundRobinOptions, round_robin
+from cellgames.arena import Forfeit, RoundRobin, RoundRobinOptions, round_robin, verify
 from cellgames.arena.play.evaluation import ratings_of
 from cellgames.arena.play.match import GamePlayer, batch_of, both_seats, match, match_id
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
+from cellgames.arena.play.rated_runs import top_game
+from cellgames.arena.records.record_lines import Outcome, Record, read_records, to_lines
 from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes
+from cellgames.arena.report.run_report import REPORT_FILES
 from cellgames.arena.stats.comparisons import comparisons
-from cellgames.arena.stats.tables import Forfeits, distinct, make_tables, tally
-from cellgames.cli.main import main
+from cellgames.arena.stats.tables import Forfeits, distinct, make_tables
 from cellgames.runs.seeds import derive
 
 GAME = cellgames.make("torus-v0", size=3)
+ANN, BOB = RandomAgent("ann"), RandomAgent("bob")
 
 
 def test_each_opening_is_played_in_both_seats() -> None:
-    records = match(
-        GAME, RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=20, opening_plies=3, chunk=4)
-    ).records
+    records = match(GAME, ANN, BOB, MatchOptions(games=20, opening_plies=3, chunk=4)).records
     assert len(records) == 20
     for one, other in zip(records[::2], records[1::2], strict=True):
         assert one.agents == ("ann", "bob")
@@ -52,9 +53,7 @@ def test_each_opening_is_played_in_both_seats() -> None:
 
 
 def test_an_opening_that_would_end_its_game_is_shorter_and_the_record_says_so() -> None:
-    records = match(
-        Race(goal=3, limit=4), RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=80, opening_plies=4)
-    ).records
+    records = match(Race(goal=3, limit=4), ANN, BOB, MatchOptions(games=80, opening_plies=4)).records
     assert {record.opening for record in records} == {0, 1, 2, 3}
     for one, other in zip(records[::2], records[1::2], strict=True):
         assert one.opening == other.opening < min(len(one.moves), len(other.moves))
@@ -62,37 +61,33 @@ def test_an_opening_that_would_end_its_game_is_shorter_and_the_record_says_so() 
 
 
 def test_all_matches_of_a_run_have_the_same_openings_and_seeds() -> None:
-    names = ("ann", "bob", "cid")
-    runs = [
-        match(GAME, RandomAgent(a), RandomAgent(b), MatchOptions(games=8)) for a, b in itertools.combinations(names, 2)
-    ]
+    pairs = itertools.combinations((ANN, BOB, RandomAgent("cid")), 2)
+    runs = [match(GAME, *pair, MatchOptions(games=8)) for pair in pairs]
     openings = [[(r.moves[:2], r.seed) for r in run.records] for run in runs]
     assert openings[0] == openings[1] == openings[2]
     assert len({tuple(r.moves for r in run.records) for run in runs}) == 3  # but they play differently
 
 
 def test_the_seed_and_nothing_else_decides() -> None:
-    first = match(GAME, RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=8, seed=1))
-    assert match(GAME, RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=8, seed=1)) == first
-    assert match(GAME, RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=8, seed=2)).records != first.records
-    swapped = match(GAME, RandomAgent("bob"), RandomAgent("ann"), MatchOptions(games=8, seed=1))
+    first = match(GAME, ANN, BOB, MatchOptions(games=8, seed=1))
+    assert match(GAME, ANN, BOB, MatchOptions(games=8, seed=1)) == first
+    assert match(GAME, ANN, BOB, MatchOptions(games=8, seed=2)).records != first.records
+    swapped = match(GAME, BOB, ANN, MatchOptions(games=8, seed=1))
     assert swapped.records == first.records
     assert swapped.agents == ("bob", "ann")
     assert swapped.score == pytest.approx(1 - first.score)
 
 
 def test_a_chunk_is_the_same_alone_and_a_longer_match_begins_with_the_shorter_one() -> None:
-    agents: dict[str, Any] = {"ann": RandomAgent("ann"), "bob": RandomAgent("bob")}
-    ann, bob = agents.values()
-    whole = match(GAME, ann, bob, MatchOptions(games=20, chunk=4)).records
+    whole = match(GAME, ANN, BOB, MatchOptions(games=20, chunk=4)).records
     chunks = MatchOptions(games=20, chunk=4).chunks()
     assert chunks == [range(0, 4), range(4, 8), range(8, 10)]
     for openings in reversed(chunks):
-        batch = batch_of(sorted(agents), both_seats("ann", "bob", openings))
-        alone = GamePlayer(GAME, agents, MatchOptions(games=20, chunk=4)).play(batch)
+        batch = batch_of(["ann", "bob"], both_seats("ann", "bob", openings))
+        alone = GamePlayer(GAME, {"ann": ANN, "bob": BOB}, MatchOptions(games=20, chunk=4)).play(batch)
         assert alone == list(whole[2 * openings.start : 2 * openings.stop])
-    assert match(GAME, ann, bob, MatchOptions(games=16, chunk=4)).records == whole[:16]
-    longer = match(GAME, ann, bob, MatchOptions(games=40, chunk=4)).records
+    assert match(GAME, ANN, BOB, MatchOptions(games=16, chunk=4)).records == whole[:16]
+    longer = match(GAME, ANN, BOB, MatchOptions(games=40, chunk=4)).records
     assert longer[:16] == whole[:16]
     assert [r.moves[:2] for r in longer[:20]] == [r.moves[:2] for r in whole]  # also of the unfinished chunk
 
@@ -120,19 +115,7 @@ def test_derived_seeds_do_not_collide_or_change() -> None:
 
 
 def record(first: str, second: str, outcome: tuple[Outcome, Outcome], opening: int, moves: str = "") -> Record:
-    ids = sorted((first, second))
-    seats = (ids.index(first), ids.index(second))
-    return Record(
-        "torus-v0",
-        "0",
-        {},
-        0,
-        (first, second),
-        0,
-        tuple(moves or f"{first}{second}{opening}"),
-        Result(outcome, (0.0, 0.0), 1, False),
-        Pairing(match_id(first, second), opening, seats),
-    )
+    return game(2 * opening, (first, second), outcome, moves=moves or f"{first}{second}{opening}")
 
 
 GAMES = [
@@ -147,35 +130,12 @@ GAMES = [
 ]
 
 
-def test_tables_of_drawn_up_games() -> None:
-    tables = make_tables(GAMES, resamples=20)
-    assert (tables.games, tables.distinct) == (8, 7)
-    ab = tables.cross["a", "b"]
-    assert (ab.games, ab.wins, ab.draws, ab.losses, ab.distinct) == (4, 3, 1, 0, 3)
-    assert ab.score == 0.875
-    ba = tables.cross["b", "a"]
-    assert (ba.wins, ba.draws, ba.losses) == (0, 1, 3)
-    assert (tables.cross["a", "c"].losses, tables.cross["c", "a"].losses) == (2, 1)  # one game both lost
-    assert [(t.games, t.wins, t.draws, t.losses) for t in tables.seats] == [(8, 4, 1, 3), (8, 2, 1, 5)]
-    assert tables.agent_seats["a", 0].wins == 2
-    assert tables.agent_seats["a", 1] == tally([GAMES[1], GAMES[3], GAMES[5]], "a")
-    assert set(tables.agents) == {"a", "b", "c"}
-    assert [line.rank for line in tables.standings] == [1, 2, 3]
-    elo = [line.elo for line in tables.standings]
-    assert elo == sorted(elo, reverse=True)
-    a = next(line for line in tables.standings if line.agent == "a")
-    assert (a.tally.games, a.tally.wins, a.tally.draws, a.tally.losses) == (6, 3, 1, 2)
-    assert a.low is not None
-    assert a.high is not None
-    assert a.low <= a.elo <= a.high
-
-
 def test_outcomes_as_the_ratings_take_them() -> None:
     ends = Counter(result.outcome for game in GAMES for result in comparisons(game))
     assert ends == {"first": 4, "second": 2, "draw": 1, "both_lose": 1}
     assert [*comparisons(GAMES[2])] == [("a", "b", 1, "first")]
     with refused("records", "one of a, b without a pairing"):
-        next(comparisons(Record("g", "0", {}, 0, ("a", "b"), 0, (), GAMES[0].result)))
+        next(comparisons(replace(GAMES[0], pairing=None)))
 
 
 def test_equal_agents_rank_by_name_and_the_anchor_is_zero() -> None:
@@ -186,12 +146,6 @@ def test_equal_agents_rank_by_name_and_the_anchor_is_zero() -> None:
     assert next(line for line in anchored.standings if line.agent == "b").elo == 0
     standings = make_tables(GAMES, anchor="b").standings
     assert ratings_of(GAME, GAMES, "b") == [(line.agent, line.elo, line.low, line.high) for line in standings]
-
-
-class Broken(Fragile):
-    @override
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        raise RuntimeError("broken")
 
 
 @pytest.mark.parametrize(
@@ -247,15 +201,57 @@ def test_only_games_that_somebody_played_are_rated(tmp_path: Path) -> None:
         RoundRobinOptions(until_certain=True, forfeits="void")
 
 
-def test_an_evaluation_leaves_them_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = ["evaluate", "torus-v0", "--size", "3", "--agents", "random", "x=arena_bots:Fragile", "--games", "8"]
+def test_an_evaluation_leaves_them_out(tmp_path: Path, command: Command) -> None:
+    words = "evaluate torus-v0 --size 3 --agents random x=arena_bots:Fragile --games 8 --in-process --no-store --quiet"
     found = {}
     for forfeits in ("loss", "void"):
-        assert main([*words, "--in-process", "--no-store", "--out", forfeits, "--forfeits", forfeits, "--quiet"]) == 0
-        assert "x failed in 4 of its 8 games (4 invalid answers)" in capsys.readouterr().out
-        found[forfeits] = json.loads(Path(forfeits, "evaluation.json").read_text(encoding="utf-8"))["rows"][0]
+        said = command(f"{words} --out {tmp_path / forfeits} --forfeits {forfeits}")
+        assert "x failed in 4 of its 8 games (4 invalid answers)" in said
+        found[forfeits] = json.loads((tmp_path / forfeits / "evaluation.json").read_text(encoding="utf-8"))["rows"][0]
     assert found["loss"]["wins"] == found["void"]["wins"] + 4
     assert found["loss"]["losses"] == found["void"]["losses"]
+
+
+SPECS = ("random", "arena_bots:First", "arena_bots:Last")
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory) -> RoundRobin:
+    """A run that nothing disturbed, with plots and a GIF."""
+    return round_robin(GAME, SPECS, RoundRobinOptions(games=12, chunk=2), out=tmp_path_factory.mktemp("runs") / "run")
+
+
+def test_a_run_leaves_its_files_and_games_that_replay(complete: RoundRobin) -> None:
+    written = {"run.json", "games.jsonl", "top_game.gif", *REPORT_FILES}
+    assert set(content(complete.out)) == written - {"order.csv"}
+    records, torn = read_records(complete.out / "games.jsonl")
+    assert (tuple(records), torn) == (complete.records, "")
+    assert list(verify(records)) == []
+    seats = [r.agents for r in records]
+    for one in SPECS:
+        assert sum(agents[0] == one for agents in seats) == sum(agents[1] == one for agents in seats) == 12
+    settings = json.loads((complete.out / "run.json").read_text())
+    assert (settings["agents"], settings["parameters"]) == (sorted(SPECS), {"size": 3})
+
+
+def test_the_top_game_is_of_middle_length_of_the_two_best(complete: RoundRobin) -> None:
+    game = top_game(complete.tables, complete.records)
+    best = [r for r in complete.records if set(r.agents) == set(complete.tables.agents[:2])]
+    assert len(best) == 12
+    assert len(game.moves) == sorted(len(r.moves) for r in best)[6]
+
+
+def test_a_run_that_goes_on_believes_no_game_that_does_not_replay(tmp_path: Path) -> None:
+    game, options = cellgames.make("torus-small-v0", size=2), RoundRobinOptions(games=8, chunk=2, gif=False)
+    whole = round_robin(game, ["random", "greedy"], options, out=tmp_path / "whole")
+    forged = round_robin(game, ["random", "greedy"], options, out=tmp_path / "forged")
+    path = tmp_path / "forged" / "games.jsonl"
+    records = list(forged.records)
+    other = replace(records[1].result, outcome=records[1].result.outcome[::-1])
+    path.write_bytes(to_lines([records[0], replace(records[1], result=other), *records[2:]]))  # with new checksums
+    said: list[str] = []
+    again = round_robin(game, ["random", "greedy"], options, out=tmp_path / "forged", warn=said.append)
+    assert any("1 games do not replay (the result differs: outcome recorded" in line for line in said)
+    assert again.played == 4
+    assert again.records == whole.records
+    assert content(tmp_path / "forged") == content(tmp_path / "whole")

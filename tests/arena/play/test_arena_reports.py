@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from arena_runs import block_plots
+from store_games import game
 
-from cellgames.arena.play.match import match_id
-from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
+from cellgames.arena.records.record_lines import Outcome
 from cellgames.arena.report.rating_tables import notes
 from cellgames.arena.report.run_report import REPORT_FILES, run_report
 from cellgames.arena.stats.tables import Tables, make_tables
@@ -34,21 +34,18 @@ RUN: dict[str, Any] = {
 ENDS: dict[tuple[str, str], list[tuple[Outcome, Outcome]]] = {
     ("a", "b,c"): [("win", "loss"), ("loss", "win"), ("draw", "draw"), ("win", "loss")],
     ("a", "d|e"): [("win", "loss"), ("loss", "win"), ("win", "loss"), ("loss", "win")],
-    ("b,c", "d|e"): [("win", "loss"), ("win", "loss"), ("win", "loss"), ("loss", "win")],
+    ("b,c", "d|e"): [("loss", "loss"), ("win", "loss"), ("win", "loss"), ("loss", "win")],
 }
 
 
-def make(ends: dict[tuple[str, str], list[tuple[Outcome, Outcome]]], **options: Any) -> Tables:
+def make(ends: dict[tuple[str, str], list[tuple[Outcome, Outcome]]]) -> Tables:
     """Each pair's games as the agents in the seats end them; seats alternate, `a` begins."""
-    records = []
-    for pair, results in ends.items():
-        for number, outcome in enumerate(results):
-            seats = (0, 1) if number % 2 == 0 else (1, 0)
-            agents = tuple(pair[seat] for seat in seats)
-            result = Result(outcome, (0.0, 0.0), 9, False)
-            pairing = Pairing(match_id(*pair), number // 2, seats)
-            records.append(Record("torus-v0", "1.2", {}, 0, agents, 2, (*pair, str(number)), result, pairing))
-    return make_tables(records, resamples=50, **options)
+    records = [
+        game(number, pair if number % 2 == 0 else pair[::-1], outcome, moves=(*pair, f"{number}"))
+        for pair, results in ends.items()
+        for number, outcome in enumerate(results)
+    ]
+    return make_tables(records, resamples=50)
 
 
 TABLES = make(ENDS)
@@ -66,58 +63,40 @@ def rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def markdown_tables(text: str) -> list[list[list[str]]]:
-    """The cells of every table of a page."""
-    tables: list[list[list[str]]] = []
-    before = ""
-    for line in text.splitlines():
-        if line.startswith("|"):
-            if not before.startswith("|"):
-                tables.append([])
-            cells = line.replace("\\|", "\0").strip("|").split("|")
-            tables[-1].append([cell.strip().replace("\0", "|") for cell in cells])
-        before = line
-    return tables
+def ends(row: dict[str, str]) -> list[int]:
+    return [int(row[name]) for name in ("wins", "draws", "losses")]
 
 
 def test_csv_files_hold_the_numbers(folder: Path) -> None:
     ratings = rows(folder / "ratings.csv")
-    assert [row["rank"] for row in ratings] == ["1", "2", "3"]
-    assert [row["agent"] for row in ratings] == list(TABLES.agents)
-    first = next(row for row in ratings if row["agent"] == "a")
-    # Two wins, a draw and a loss against b,c; four wins against d|e.
-    assert (first["games"], first["wins"], first["draws"], first["losses"]) == ("8", "6", "1", "1")
-    assert float(first["score"]) == pytest.approx(6.5 / 8, abs=1e-4)
-    assert float(first["elo_low"]) <= float(first["elo"]) <= float(first["elo_high"])
+    assert [(row["rank"], row["agent"], row["games"]) for row in ratings] == [
+        *(("1", "a", "8"), ("2", "b,c", "8"), ("3", "d|e", "8"))
+    ]
+    # Two wins, a draw and a loss against b,c; four wins against d|e. A game of the other two was lost by both.
+    assert [ends(row) for row in ratings] == [[6, 1, 1], [3, 1, 4], [1, 0, 7]]
+    assert float(ratings[0]["score"]) == pytest.approx(6.5 / 8, abs=1e-4)
+    assert all(float(row["elo_low"]) <= float(row["elo"]) <= float(row["elo_high"]) for row in ratings)
     pairs = {(row["agent"], row["opponent"]): row for row in rows(folder / "pairs.csv")}
     assert len(pairs) == 6
-    for (a, b), row in pairs.items():
-        mirror = pairs[b, a]
-        assert (row["wins"], row["draws"], row["losses"]) == (mirror["losses"], mirror["draws"], mirror["wins"])
-        assert float(row["score"]) + float(mirror["score"]) == 1
-        assert row["distinct"] == mirror["distinct"] == "4"
+    assert ends(pairs["a", "b,c"]) == ends(pairs["b,c", "a"])[::-1] == [2, 1, 1]
+    assert ends(pairs["b,c", "d|e"]) == [2, 0, 2]
+    assert ends(pairs["d|e", "b,c"]) == [1, 0, 3]
+    assert {row["distinct"] for row in pairs.values()} == {"4"}
     cross = {row["agent"]: row for row in rows(folder / "cross_table.csv")}
     assert cross["a"]["a"] == ""
     assert cross["a"]["d|e"] == pairs["a", "d|e"]["score"] == "1.0000"
     assert cross["d|e"]["b,c"] == pairs["d|e", "b,c"]["score"]
-    seats = {(row["agent"], row["seat"]): row for row in rows(folder / "seats.csv")}
+    seats = {(row["agent"], row["seat"]): ends(row) for row in rows(folder / "seats.csv")}
     assert len(seats) == 8
-    assert seats["all", "black"]["wins"] == seats["all", "white"]["losses"] == "7"
-    assert (seats["a", "black"]["wins"], seats["a", "black"]["draws"]) == ("3", "1")
+    assert (seats["all", "black"], seats["all", "white"]) == ([6, 1, 5], [4, 1, 7])
+    assert seats["a", "black"] == [3, 1, 0]
 
 
 def test_the_page_has_all_tables_and_links_the_plots(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
-    ratings, cross, averages, seats = markdown_tables(text)
-    for table in (ratings, cross, averages, seats):
-        assert len({len(row) for row in table}) == 1
-        assert set("".join(table[1])) <= {"-", ":"}
-    assert [row[1] for row in ratings[2:]] == list(TABLES.agents)
-    assert cross[0][1:] == [row[0] for row in cross[2:]] == list(TABLES.agents)
-    a, d = TABLES.agents.index("a"), TABLES.agents.index("d|e")
-    assert cross[2 + a][1 + d] == "100.0 (4-0-0)"
-    assert cross[2 + a][1 + a] == ""
-    assert [row[0] for row in seats[2:]] == ["all", *TABLES.agents]
+    lines = text.splitlines()
+    assert [line.split("|")[1:4] for line in lines if "4-0-0" in line] == [[" a ", "  ", " 62.5 (2-1-1) "]]
+    assert sum(line.startswith("| d\\|e |") for line in lines) == 3  # results, averages, seats
     assert "size=3; 4 games a pair from 2 random openings of 2 plies" in text
     assert "12 of 12 games differ" in text
     for name in ("ratings.png", "cross_table.png"):
