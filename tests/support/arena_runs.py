@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import pickle
 import re
 import sys
@@ -31,6 +32,12 @@ def unsigned(path: Path) -> bytes:
 def content(folder: Path) -> dict[str, bytes]:
     """The files of a folder by name."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a table by the names of its columns."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def block_plots(patch: pytest.MonkeyPatch) -> None:

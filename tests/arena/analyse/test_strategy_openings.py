@@ -64,9 +64,8 @@ GAMES = [
 
 
 def branch(name: str, *, forced: bool = False) -> Branch:
-    found = [b for b in find_openings(TORUS, GAMES).branches if (b.name, b.forced) == (name, forced)]
-    assert len(found) == 1
-    return found[0]
+    (found,) = (b for b in find_openings(TORUS, GAMES).branches if (b.name, b.forced) == (name, forced))
+    return found
 
 
 def test_openings_are_counted_with_the_score_of_who_made_the_last_step() -> None:
@@ -76,11 +75,8 @@ def test_openings_are_counted_with_the_score_of_who_made_the_last_step() -> None
     assert (answer.seat, answer.times, answer.score) == (1, 2, 0.5)
     assert first.agents == {"x": 2, "y": 1}
     assert (branch("a1+").times, branch("a1+").agents, branch("a1+").score) == (1, {"y": 1}, 1.0)
-
-
-def test_the_usual_score_is_that_of_the_same_agents_in_the_same_seats() -> None:
-    x_begins, y_begins = 2 / 3, 1 / 2  # x won two of its three games as Black, y one of its two
-    assert branch("a1").usual == pytest.approx((2 * x_begins + y_begins) / 3)
+    # The same agents in the same seats: x won two of its three games as Black, y one of its two.
+    assert first.usual == pytest.approx((2 * (2 / 3) + 1 / 2) / 3)
 
 
 def test_forced_steps_are_counted_apart_and_chosen_by_nobody() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -24,7 +23,7 @@ from cellgames.arena.play.evaluation import ratings_of
 from cellgames.arena.play.match import GamePlayer, batch_of, both_seats, match, match_id
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.rated_runs import top_game
-from cellgames.arena.records.record_lines import Outcome, Record, read_records, to_lines
+from cellgames.arena.records.record_lines import read_records, to_lines
 from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes
 from cellgames.arena.report.run_report import REPORT_FILES
 from cellgames.arena.stats.comparisons import comparisons
@@ -114,32 +113,23 @@ def test_derived_seeds_do_not_collide_or_change() -> None:
     assert match_id("b", "a") == match_id("a", "b") == "a vs b"
 
 
-def record(first: str, second: str, outcome: tuple[Outcome, Outcome], opening: int, moves: str = "") -> Record:
-    return game(2 * opening, (first, second), outcome, moves=moves or f"{first}{second}{opening}")
-
-
 GAMES = [
-    record("a", "b", ("win", "loss"), 0, "xy"),
-    record("b", "a", ("draw", "draw"), 0, "xy"),
-    record("a", "b", ("win", "loss"), 1, "xz"),
-    record("b", "a", ("loss", "win"), 1),
-    record("a", "c", ("loss", "win"), 0),
-    record("c", "a", ("loss", "loss"), 0),
-    record("b", "c", ("win", "loss"), 0),
-    record("c", "b", ("win", "loss"), 0),
+    game(0, ("a", "b"), ("win", "loss")),
+    game(1, ("b", "a"), ("draw", "draw")),
+    game(2, ("a", "c"), ("loss", "win")),
+    game(3, ("c", "b"), ("loss", "loss")),
 ]
 
 
 def test_outcomes_as_the_ratings_take_them() -> None:
-    ends = Counter(result.outcome for game in GAMES for result in comparisons(game))
-    assert ends == {"first": 4, "second": 2, "draw": 1, "both_lose": 1}
-    assert [*comparisons(GAMES[2])] == [("a", "b", 1, "first")]
+    ends = [result for one in GAMES for result in comparisons(one)]
+    assert ends == [("a", "b", 0, "first"), ("b", "a", 0, "draw"), ("a", "c", 1, "second"), ("c", "b", 1, "both_lose")]
     with refused("records", "one of a, b without a pairing"):
         next(comparisons(replace(GAMES[0], pairing=None)))
 
 
 def test_equal_agents_rank_by_name_and_the_anchor_is_zero() -> None:
-    games = [record(x, y, ("win", "loss"), 0) for x, y in itertools.permutations("cab", 2)]
+    games = [game(0, pair, ("win", "loss")) for pair in itertools.permutations("cab", 2)]
     assert make_tables(games, resamples=0).agents == ("a", "b", "c")
     assert make_tables(games, resamples=0).standings[0].low is None
     anchored = make_tables(GAMES, anchor="b", resamples=10)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from arena_bots import First, Last
-from arena_runs import content, split_options
+from arena_runs import content, csv_rows
 from command import Command
 from PIL import Image
 from refusals import fails
@@ -33,17 +31,10 @@ GAME = cellgames.make("toroidal-cup-v0", **CUP)
 SPECS = ("random", "arena_bots:First", "arena_bots:Last")
 
 
-def run(out: Path, *specs: str, games: int = 11, **options: Any) -> FreeForAll:
-    asked, others = split_options(FreeForAllOptions, {"games": games, "chunk": 3, **options})
-    return free_for_all(GAME, specs or SPECS, asked, out=out, **others)
-
-
 @pytest.fixture(scope="module")
-def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def complete(tmp_path_factory: pytest.TempPathFactory) -> FreeForAll:
     """A run that nothing disturbed, with plots."""
-    folder = tmp_path_factory.mktemp("runs") / "complete"
-    run(folder)
-    return folder
+    return free_for_all(GAME, SPECS, FreeForAllOptions(games=11, chunk=3), out=tmp_path_factory.mktemp("runs") / "run")
 
 
 @pytest.mark.parametrize(("agents", "seats"), [(2, 2), (3, 2), (2, 3), (3, 8), (8, 8), (11, 8), (4, 8), (1, 4)])
@@ -109,9 +100,9 @@ def test_tables_of_drawn_up_games() -> None:
     assert (again.standings, again.agent_seats, again.seats) == (tables.standings, tables.agent_seats, tables.seats)
 
 
-def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
-    assert set(content(complete)) == {"run.json", "games.jsonl", *REPORT_FILES} - {"pairs.csv", "order.csv"}
-    records, torn = read_records(complete / "games.jsonl")
+def test_a_run_leaves_its_files_and_games_that_replay(complete: FreeForAll) -> None:
+    assert set(content(complete.out)) == {"run.json", "games.jsonl", *REPORT_FILES} - {"pairs.csv", "order.csv"}
+    records, torn = read_records(complete.out / "games.jsonl")
     assert torn == ""
     assert list(verify(records)) == []
     assert len({r.seed for r in records}) == 11
@@ -119,28 +110,25 @@ def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
     for number, (played, seats) in enumerate(zip(records, seatings(3, 4, 11, seed=0), strict=True)):
         assert played.pairing == Pairing("free-for-all", number, seats)
         assert played.agents == tuple(names[seat] for seat in seats)
-    settings = json.loads((complete / "run.json").read_text())
+    settings = json.loads((complete.out / "run.json").read_text())
     assert (settings["agents"], settings["games"], settings["opening_plies"]) == (names, 11, 0)
     for name in ("ratings.png", "cross_table.png"):
-        with Image.open(complete / name) as image:
+        with Image.open(complete.out / name) as image:
             assert min(image.size) > 300
 
 
-def test_files_hold_the_numbers(complete: Path) -> None:
-    tables = run(complete).tables
-    with (complete / "ratings.csv").open() as file:
-        lines = list(csv.DictReader(file))
+def test_files_hold_the_numbers(complete: FreeForAll) -> None:
+    tables, out = complete.tables, complete.out
+    lines = csv_rows(out / "ratings.csv")
     assert [line["agent"] for line in lines] == list(tables.agents)
     assert sum(int(line["seats"]) for line in lines) == 11 * 4
     assert sum(int(line["seats"]) * float(line["mean_place"]) for line in lines) == pytest.approx(11 * 10, abs=0.01)
     for line in lines:
         assert float(line["mean_score"]) == pytest.approx(tables.finishes[line["agent"]].score, abs=1e-4)
-    with (complete / "seats.csv").open() as file:
-        seats = Counter({line["agent"]: int(line["seats"]) for line in csv.DictReader(file)})
-    assert seats["all"] == 11
-    data = json.loads((complete / "ratings.json").read_text())
+    assert [line["seats"] for line in csv_rows(out / "seats.csv") if line["agent"] == "all"] == ["11"] * 4
+    data = json.loads((out / "ratings.json").read_text())
     assert sum(pair["ahead"] - pair["behind"] for pair in data["pairs"]) == 0
-    assert "The mean over all seats is 2.5." in (complete / "report.md").read_text()
+    assert "The mean over all seats is 2.5." in (out / "report.md").read_text()
 
 
 def test_games_of_two_are_played_from_both_seats_after_openings(tmp_path: Path) -> None:

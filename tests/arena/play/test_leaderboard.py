@@ -47,11 +47,11 @@ def match(
     rng = np.random.default_rng([seed, openings, *map(ord, one + other)])
     found = []
     for number, won in enumerate(rng.random(2 * openings) < share):
-        agents, outcome = ((one, other), WIN if won else LOSS)
+        agents, outcome = (one, other), WIN if won else LOSS
         if number % 2:
             agents, outcome = agents[::-1], outcome[::-1]
-        kind = {"version": version, "size": size, "seed": 10_000 * seed + number // 2}
-        found.append(game(number, agents, outcome, moves=[f"{seed}", f"{number}"], **kind))  # type: ignore[arg-type]  # as named
+        start, moves = 10_000 * seed + number // 2, [f"{seed}", f"{number}"]
+        found.append(game(number, agents, outcome, seed=start, version=version, size=size, moves=moves))
     return found
 
 

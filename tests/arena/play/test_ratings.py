@@ -1,9 +1,10 @@
-"""Ratings: the fit against closed forms and a slow second implementation, the bootstrap, the errors."""
+"""Ratings: the fit against closed forms and a slow second implementation, errors, and bounds that cover the truth."""
 
 from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from refusals import refused
+from slow import slow_except
+from store_games import game
 
-from cellgames.arena.stats.comparisons import Outcome, PairResult
-from cellgames.arena.stats.ratings import Likelihood, maximise, outcome_probabilities, rate
-from cellgames.utils.statistics import wilson_interval
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.stats.comparisons import Outcome, PairResult, comparisons
+from cellgames.arena.stats.ratings import Likelihood, Ratings, maximise, outcome_probabilities, rate
+from cellgames.utils.statistics import student_t, wilson_interval
 
 Array = NDArray[np.float64]
 ELO = 400 / math.log(10)
@@ -220,19 +224,108 @@ def test_wilson_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "refusal"),
+    ("pairs", "options", "refusal"),
     [
-        (lambda: rate([]), ("wins", "none")),
-        (lambda: rate([PairResult("a", "a", 0, "draw")]), ("agents", "'a' against itself")),
-        (lambda: rate([PairResult("a", "b", 0, "draw")], level=95), ("level", "95")),
-        (lambda: rate([PairResult("a", "b", 0, "draw")], resamples=-1), ("resamples", "-1")),
-        (lambda: rate([PairResult("a", "b", 0, "first")], prior=0, resamples=0), ("prior", "none with prior=0")),
-        (
-            lambda: rate([PairResult(ab[0], ab[1], 0, "first") for ab in ("ab", "cd")], prior=0, resamples=0),
-            ("prior", "separate groups"),
-        ),
+        ([], {}, ("wins", "none")),
+        ([("a", "a")], {}, ("agents", "'a' against itself")),
+        ([("a", "b")], {"level": 95}, ("level", "95")),
+        ([("a", "b")], {"resamples": -1}, ("resamples", "-1")),
+        ([("a", "b")], {"prior": 0, "resamples": 0}, ("prior", "none with prior=0")),
+        ([("a", "b"), ("c", "d")], {"prior": 0, "resamples": 0}, ("prior", "separate groups")),
     ],
 )
-def test_errors_say_what_was_expected_and_what_came(call: Any, refusal: tuple[str, ...]) -> None:
+def test_errors_say_what_was_expected_and_what_came(
+    pairs: list[tuple[str, str]], options: dict[str, Any], refusal: tuple[str, ...]
+) -> None:
     with refused(*refusal):
-        call()
+        rate([PairResult(*pair, 0, "first") for pair in pairs], **options)
+
+
+# Intervals cover the truth as often as they say.
+
+
+def named(strength: Array) -> dict[str, float]:
+    return {f"a{number}": float(log) for number, log in enumerate(strength)}
+
+
+def covered(rated: Ratings, strength: Array) -> Array:
+    """Of each agent, whether its rating lies in the interval."""
+    truth = ELO * (strength - strength.mean())
+    return np.asarray((rated.low <= truth) & (truth <= rated.high), dtype=float)
+
+
+def check(inside: Sequence[Array], least: float = 0.95, most: float = 1.0) -> None:
+    """The share is between these, or as far off as chance allows (3 standard errors over whole tournaments)."""
+    shares = np.array([found.mean() for found in inside])
+    slack = 3 * max(shares.std() / math.sqrt(len(shares)), 0.005)
+    assert least - slack <= shares.mean() <= most, f"covered {shares.mean():.3f}, allowed {slack:.3f} off"
+
+
+@pytest.mark.parametrize(
+    ("agents", "openings", "std", "tie", "alike"),
+    slow_except(
+        [(3, (10,), 0.7, 1.5, 0.3)],
+        [
+            (2, (25,), 0.5, 0.5, 0.0),
+            (2, (25,), 1.0, 0.0, 0.8),
+            (3, (10,), 0.7, 1.5, 0.3),
+            (4, (5, 30, 12), 0.7, 0.5, 0.5),
+            (8, (4, 20), 1.0, 0.3, 0.5),
+        ],
+    ),
+)
+def test_tournaments_of_known_strengths(
+    agents: int, openings: Sequence[int], std: float, tie: float, alike: float
+) -> None:
+    """Many tournaments each: few and many agents, unequal numbers of games, with and without draws and copies."""
+    rng = np.random.default_rng(agents)
+    inside = []
+    for trial in range(80):
+        strength = rng.normal(0, std, agents)
+        results = tournament(rng, named(strength), *openings, tie=tie, alike=alike)
+        inside.append(covered(rate(results, resamples=150, seed=trial), strength))
+    check(inside, least=0.94, most=0.99)  # 150 resamples cost about one in a hundred
+
+
+def test_few_openings_and_great_differences() -> None:
+    """Where clusters drawn with replacement covered 67 to 85 %: ten openings, one side far better, no draws."""
+    rng = np.random.default_rng(1)
+    strength = np.array([1.5, -1.5])
+    inside, swept = [], 0
+    for trial in range(80):
+        rated = rate(tournament(rng, named(strength), 10), resamples=200, seed=trial)
+        inside.append(covered(rated, strength))
+        swept += rated.wins.max() == 20
+    assert swept > 16  # in many the better one won every game, and has a width all the same
+    check(inside, least=0.93)
+
+
+def orders(rng: np.random.Generator, strength: Array, seats: int, games: int) -> list[Record]:
+    """Finishing orders after Plackett and Luce: log strength plus Gumbel's noise, sorted."""
+    records = []
+    for number in range(games):
+        who = rng.choice(len(strength), size=seats, replace=False)
+        scores = tuple((strength[who] + rng.gumbel(size=seats)).tolist())
+        agents = [f"a{k}" for k in who]
+        records.append(game(2 * number, agents, tuple("draw" for _ in agents), scores=scores))
+    return records
+
+
+@pytest.mark.parametrize(("agents", "seats", "games"), slow_except([(4, 4, 30)], [(4, 4, 30), (6, 4, 60), (8, 8, 25)]))
+def test_tables_of_many_with_known_strengths(agents: int, seats: int, games: int) -> None:
+    """Pairs of a game depend on each other, so that games are resampled whole."""
+    rng = np.random.default_rng(agents)
+    inside = []
+    for trial in range(60):
+        strength = rng.normal(0, 0.7, agents)
+        results = [result for record in orders(rng, strength, seats, games) for result in comparisons(record)]
+        rated = rate(results, resamples=150, seed=trial, shared_clusters=True)
+        inside.append(covered(rated, strength))
+    check(inside, least=0.94, most=0.99)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
+def test_quantiles_of_students_t(level: float) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    for freedom in (1, 2, 3, 4, 7, 20, 1000):
+        assert student_t(level, freedom) == pytest.approx(stats.t.ppf((1 + level) / 2, freedom), rel=0.01)

@@ -1,4 +1,4 @@
-"""Records of games: what the files hold, what a crash leaves, and games played again from them."""
+"""Records of games: what files hold, what crashes and damage leave, and games played again from them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arena_runs import content, unsigned
+from command import Command
+from damage import damaged
 from PIL import Image, ImageSequence
 from refusals import fails, refused
+from season_coin import made_up
 from store_games import game
 
 import cellgames
 from cellgames.agents.playouts import RandomAgent
-from cellgames.arena import MatchOptions, RecordError, match
+from cellgames.arena import (
+    BotUmpire,
+    MatchOptions,
+    RecordError,
+    RoundRobinOptions,
+    Store,
+    match,
+    play_season,
+    round_robin,
+)
 from cellgames.arena.records.record_lines import Record, Result, append, read_records
 from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, save_film, verify
 from cellgames.arena.records.variations import MoveNode, Variation, listed, merged, move_tree
+from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.envs.core import Game
 from cellgames.envs.core.drawing import Picture
+from cellgames.web.record_library import Library, season_data
 
 GAME: Game = cellgames.make("torus-v0", size=3)
 ANN, BOB = RandomAgent("ann"), RandomAgent("bob")
@@ -62,10 +77,13 @@ def test_a_record_is_one_line_and_comes_back_equal(games: tuple[Record, ...]) ->
     assert json.loads(games[1].to_json())["pairing"] == {"match": "ann vs bob", "opening": 0, "seats": [1, 0]}
 
 
-def test_unknown_fields_are_tolerated() -> None:
+def test_unknown_fields_are_tolerated_and_missing_ones_are_not() -> None:
     data = json.loads(RING.to_json())
     data |= {"date": "today", "result": {**data["result"], "mood": "good"}}
     assert Record.from_json(json.dumps(data)) == RING
+    del data["seed"]
+    with refused("fields", "none"):
+        Record.from_json(json.dumps(data))
 
 
 def test_a_summary_is_part_of_the_line_only_if_there_is_one(cloth: Record, games: tuple[Record, ...]) -> None:
@@ -77,35 +95,26 @@ def test_a_summary_is_part_of_the_line_only_if_there_is_one(cloth: Record, games
     assert Record.from_json(other.to_json()) == other
 
 
-MISSING = object()
-
-
 @pytest.mark.parametrize(
-    ("path", "value", "parameter", "got"),
+    ("change", "parameter", "got"),
     [
-        ("agents", ["a", "b", "c"], "result", "3 agents, 2 outcomes and 2 scores"),
-        ("result.outcome", ["win"], "result", "2 agents, 1 outcomes and 2 scores"),
-        ("result.forfeit", {"seat": 2, "reason": "it failed"}, "result.forfeit", "[2]"),
-        ("agents", ["a", "\x1b[31mred"], "agents", r"'\x1b[31mred'"),
-        ("game", "torus-v0\n", "agents", r"'torus-v0\n'"),
-        ("result.scores", [10**400, 0], "result.scores", "[a whole number of 1329 bits, 0]"),
-        ("summary", {"x": math.nan}, "", None),
-        ("seed", MISSING, "fields", "none"),
-        ("pairing", {"match": "a vs b"}, "fields", "none"),
-        ("opening", True, "opening", "True"),
-        ("result.outcome", ["won"], "result.outcome", "['won']"),
+        ({"agents": ["a", "b", "c"]}, "result", "3 agents, 2 outcomes and 2 scores"),
+        ({"result": {"outcome": ["win"]}}, "result", "2 agents, 1 outcomes and 2 scores"),
+        ({"result": {"forfeit": {"seat": 2, "reason": "it failed"}}}, "result.forfeit", "[2]"),
+        ({"agents": ["a", "\x1b[31mred"]}, "agents", r"'\x1b[31mred'"),
+        ({"game": "torus-v0\n"}, "agents", r"'torus-v0\n'"),
+        ({"result": {"scores": [10**400, 0]}}, "result.scores", "[a whole number of 1329 bits, 0]"),
+        ({"summary": {"x": math.nan}}, "", None),
+        ({"pairing": {"match": "a vs b"}}, "fields", "none"),
+        ({"opening": True}, "opening", "True"),
+        ({"result": {"outcome": ["won"]}}, "result.outcome", "['won']"),
     ],
 )
-def test_a_bad_record_says_what_is_wrong(path: str, value: object, parameter: str, got: str | None) -> None:
+def test_a_bad_record_says_what_is_wrong(change: dict[str, Any], parameter: str, got: str | None) -> None:
     data = json.loads(RING.to_json())
-    *outer, name = path.split(".")
-    part = data[outer[0]] if outer else data
-    if value is MISSING:
-        del part[name]
-    else:
-        part[name] = value
+    result = {**data["result"], **change.get("result", {})}
     with refused(parameter, got):
-        Record.from_json(json.dumps(data))
+        Record.from_json(json.dumps({**data, **change, "result": result}))
 
 
 def test_a_torn_last_line_is_dropped_and_reported(tmp_path: Path) -> None:
@@ -132,6 +141,62 @@ def test_any_other_bad_line_names_file_and_line(tmp_path: Path) -> None:
         path.write_text(f"{RING.to_json()}\n{bad}\n{RING.to_json()}\n")
         with fails(RecordError, parameter=f"{path}, line 2"):
             read_records(path)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return round_robin(GAME, ["random", "greedy"], RoundRobinOptions(games=8, gif=False), out=tmp_path / "run").out
+
+
+def test_a_missing_end_is_noticed_by_whatever_reads_the_games(run: Path, tmp_path: Path, command: Command) -> None:
+    games = run / "games.jsonl"
+    command(["replay", run])
+    games.write_bytes(b"".join(games.read_bytes().splitlines(keepends=True)[:3]))
+    command(["replay", run], code=2)
+    command(["leaderboard", "--add", run, "--store", tmp_path / "store.sqlite"], code=2)
+    library = Library(tmp_path)
+    for read in (lambda: library.page("run/games.jsonl", 1, 50), lambda: library.record("run/games.jsonl", 1)):
+        with refused("run/games.jsonl"):
+            read()
+
+
+def test_settings_that_have_changed_are_noticed(run: Path) -> None:
+    settings = json.loads((run / "run.json").read_text())
+    for changed in ({**settings, "seed": 1}, {name: settings[name] for name in settings if name != "checksum"}):
+        (run / "run.json").write_text(json.dumps(changed))
+        with pytest.raises(RecordError):
+            read_records(run / "games.jsonl")
+
+
+def test_a_run_of_an_earlier_version_is_read_and_goes_on(run: Path, tmp_path: Path, command: Command) -> None:
+    before = content(run)
+    records = read_records(run / "games.jsonl").records
+    unsigned(run / "games.jsonl")
+    settings = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({name: settings[name] for name in [*settings][:-2]}))
+    assert read_records(run / "games.jsonl").records == records
+    command(["replay", run])
+    with Store(tmp_path / "store.sqlite") as store:
+        assert store.import_run(run) == 8
+    assert round_robin(GAME, ["random", "greedy"], RoundRobinOptions(games=8, gif=False), out=run).played == 0
+    assert content(run) == before
+
+
+def test_the_page_shows_no_damaged_season(tmp_path: Path) -> None:
+    out, teams = tmp_path / "season", made_up(12, "random", "greedy")
+    play_season(teams, BotUmpire(GAME, teams), SeasonOptions(days=1), out=out)
+    whole = season_data(Library(tmp_path), "season")
+    shown = 0
+    for name in ("season.json", "games.jsonl", "standings.json", "schedule.json", "bracket.json"):
+        sound = (out / name).read_bytes()
+        for seed in range(20):
+            (out / name).write_bytes(damaged(sound, seed))
+            try:
+                shown += season_data(Library(tmp_path), "season") != whole
+            except (ValueError, LookupError):
+                continue
+        (out / name).write_bytes(sound)
+    assert shown == 0
 
 
 def test_a_replay_goes_through_all_positions() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections import Counter
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from arena_bots import First
-from arena_runs import content, split_options
+from arena_runs import content, csv_rows, split_options
 from drawn_results import draw, tournament
 from refusals import refused
 from store_games import game
@@ -158,11 +157,8 @@ def test_a_run_ends_when_all_neighbours_are_certain(play: Callable[..., RoundRob
     page = (tmp_path / "run" / "report.md").read_text()
     assert page.count("## Is the order certain?") == 1
     assert "certain at 95 %" in page
-    with (tmp_path / "run" / "order.csv").open(newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert [(line["better"], line["worse"], line["certain"]) for line in lines] == [
-        (pair.better, pair.worse, "1") for pair in run.order
-    ]
+    lines = [(line["better"], line["worse"], line["certain"]) for line in csv_rows(tmp_path / "run" / "order.csv")]
+    assert lines == [(pair.better, pair.worse, "1") for pair in run.order]
 
 
 def test_a_spent_budget_is_spent_on_whole_openings_and_names_who_is_undecided(

@@ -169,8 +169,9 @@ def test_what_dies_leaves_no_process_and_the_same_command_goes_on(end: str, tmp_
     agents = ("arena_bots:First", "arena_bots:Last", f"arena_bots:Patient:{bells}")
     files = ["--out", str(out), "--store", str(out.with_suffix(".sqlite"))]
     command = [*words.split(), *files, "--agents", *agents]
-    run_of = {"env": environment(), "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, *command], **run_of) as process:  # type: ignore[call-overload]  # keywords
+    with subprocess.Popen(
+        [sys.executable, *command], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
         patient(lambda: len([*bells.glob("*.playing")]) == 2 and [*out.glob("games.jsonl")])  # there may be none yet
         patient(lambda: (out / "games.jsonl").read_bytes().count(b"\n") == 12)
         found = [int(path.stem) for path in bells.glob("*.playing")]

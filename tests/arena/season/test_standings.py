@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -108,14 +108,14 @@ def won(winner: str, loser: str) -> GameResult:
     return game(winner, loser, 1, 0)
 
 
-def play(better: str, order: Sequence[str] = ORDER, seeds: Mapping[str, Sequence[str]] = SEEDS) -> list[Bracket]:
+def play(better: str, order: Sequence[str] = ORDER) -> list[Bracket]:
     """All states of playoffs in which the team that comes first in `better` wins every game."""
     results: dict[str, list[GameResult]] = {}
-    states = [bracket(seeds, order, results)]
+    states = [bracket(SEEDS, order, results)]
     while states[-1].champion is None:
         for series in states[-1].pending:
             results.setdefault(series.key, []).append(won(*sorted(series.teams, key=better.index)))
-        states.append(bracket(seeds, order, results))
+        states.append(bracket(SEEDS, order, results))
     return states
 
 
@@ -147,29 +147,21 @@ def test_the_higher_seed_of_the_final_stands_higher_in_the_season() -> None:
     assert play("apbcdqrs", order="abcdpqrs")[-1].rounds[2][0].teams == ("a", "p")
 
 
-@pytest.mark.parametrize(("key", "winners", "seats"), [(5, "adada", "AABBA"), (7, "adadada", "AABBBAA")])
-def test_first_seats(key: int, winners: str, seats: str) -> None:
-    """A series that goes its whole way; the lower seed has the first seat in its middle."""
-    assert FIRST_SEATS[key] == seats
-    seeds = {"L": tuple("abcd"), "M": tuple("pqrs")}
-    name = {5: "L, League Division Series, 1 v 4", 7: "Toroidal Cup Series"}[key]
-    results = {} if key == 5 else {one.key: one.results for r in play("dpabcqrs")[-1].rounds[:2] for one in r}
-    high, low = ("a", "d") if key == 5 else ("p", "d")
-    seen = []
-    for number in range(key):
-        state = bracket(seeds, ORDER, {**results, name: [won(*seat(high, low, w)) for w in winners[:number]]})
-        series = next(one for one in state.rounds[-1] if one.key == name)
-        assert series.winner is None
-        seen.append("A" if series.seats() == (high, low) else "B")
-        assert set(series.seats()) == {high, low}
-    assert "".join(seen) == seats
-    state = bracket(seeds, ORDER, {**results, name: [won(*seat(high, low, w)) for w in winners]})
+@pytest.mark.parametrize(
+    ("name", "high", "winners", "seats"),
+    [("L, League Division Series, 1 v 4", "a", "adada", "AABBA"), ("Toroidal Cup Series", "p", "pdpdpdp", "AABBBAA")],
+)
+def test_first_seats(name: str, high: str, winners: str, seats: str) -> None:
+    """A series that goes its whole way; the lower seed, d, has the first seat in its middle."""
+    earlier = play("dpabcqrs")[-1].rounds[:2] if name == "Toroidal Cup Series" else ()
+    results = {series.key: series.results for number in earlier for series in number}
+    played = [won(winner, high if winner == "d" else "d") for winner in winners]
+    for count, first in enumerate(seats):
+        state = bracket(SEEDS, ORDER, {**results, name: played[:count]})
+        (series,) = (one for one in state.rounds[-1] if one.key == name)
+        assert (series.winner, series.seats()) == (None, (high, "d") if first == "A" else ("d", high))
+    state = bracket(SEEDS, ORDER, {**results, name: played})
     assert next(one for one in state.rounds[-1] if one.key == name).winner == high
-
-
-def seat(high: str, low: str, winner: str) -> tuple[str, str]:
-    """Winner first, where "a" stands for the higher seed and "d" for the other."""
-    return (high, low) if winner == "a" else (low, high)
 
 
 def test_a_round_begins_when_all_of_the_one_before_is_decided() -> None:
