@@ -23,6 +23,7 @@ from command import Command
 from PIL import Image
 from processes import python
 from refusals import fails
+from web_records import recorded
 
 import cellgames
 from cellgames.arena.records.record_lines import append, read_records
@@ -246,10 +247,7 @@ def test_a_round_robin_writes_everything_and_says_what_to_open(
         assert image.n_frames > 5  # type: ignore[attr-defined]  # of GIFs
     command(["replay", folder / "games.jsonl"])
 
-    out, err = command.both(f"{words} --quiet")
-    assert "6 games, 6 of them from before" in out
-    assert err == ""
-    command(f"{words} --quiet --no-resume --no-gif --out {folder}")
+    assert command.both(f"{words} --quiet --no-resume --no-gif --out {folder}")[1] == ""
     assert not (folder / "top_game.gif").exists()
 
 
@@ -323,19 +321,18 @@ def test_an_error_names_the_file_of_the_user(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def recorded(tmp_path: Path, command: Command) -> Path:
-    file = tmp_path / "games.jsonl"
-    for seed in range(3):
-        command(f"play {SMALL} --watch --out '{file}' --seed {seed}")
-    return file
+def three_games(tmp_path: Path) -> Path:
+    """A file of games of random agents, with the seeds 0 to 2."""
+    append(tmp_path / "games.jsonl", [recorded("torus-v0", seed=seed, size=3) for seed in range(3)])
+    return tmp_path / "games.jsonl"
 
 
-def test_replay_of_good_records(recorded: Path, command: Command) -> None:
-    for path in (recorded, recorded.parent):  # a file, and the folder of a run
+def test_replay_of_good_records(three_games: Path, command: Command) -> None:
+    for path in (three_games, three_games.parent):  # a file, and the folder of a run
         assert command(["replay", path]) == "All 3 games were played again with the recorded moves and results.\n"
-    gif = recorded.with_name("out.gif")
-    shown = command(["replay", recorded, "--record", 2, "--show", "--out", gif])
-    moves = read_records(recorded).records[1].moves
+    gif = three_games.with_name("out.gif")
+    shown = command(["replay", three_games, "--record", 2, "--show", "--out", gif])
+    moves = read_records(three_games).records[1].moves
     assert f"\n1. black (random) {moves[0]}\n" in shown
     assert f"\n{len(moves)}. " in shown
     assert re.search(r"^Result: black \(random\) (wins|loses), white", shown, re.MULTILINE)
@@ -343,34 +340,34 @@ def test_replay_of_good_records(recorded: Path, command: Command) -> None:
         assert image.n_frames == len(moves) + 1  # type: ignore[attr-defined]  # of GIFs
 
 
-def test_replay_of_a_tampered_record_fails_with_one_line(recorded: Path, command: Command) -> None:
-    records = read_records(recorded).records
-    recorded.unlink()
+def test_replay_of_a_tampered_record_fails_with_one_line(three_games: Path, command: Command) -> None:
+    records = read_records(three_games).records
+    three_games.unlink()
     swap = {'["win","loss"]': '["loss","win"]', '["loss","win"]': '["win","loss"]'}
     line = records[1].to_json()
     old = next(text for text in swap if text in line)
-    append(recorded, [records[0]])
-    with recorded.open("a") as file:
+    append(three_games, [records[0]])
+    with three_games.open("a") as file:
         file.write(line.replace(old, swap[old]) + "\n")
-    append(recorded, [records[2]])
-    said = rf"cellgames: {re.escape(str(recorded))}, game 2: the result differs: outcome recorded .*\n"
+    append(three_games, [records[2]])
+    said = rf"cellgames: {re.escape(str(three_games))}, game 2: the result differs: outcome recorded .*\n"
     for words in ((), ("--record", "2"), ("--record", "2", "--show")):
-        assert re.fullmatch(said, command.refused(["replay", recorded, *words], 1))
-    command(["replay", recorded, "--record", "3"])
+        assert re.fullmatch(said, command.refused(["replay", three_games, *words], 1))
+    command(["replay", three_games, "--record", "3"])
 
 
-def test_replay_lists_games_and_chooses_them(recorded: Path, command: Command) -> None:
-    lines = command(["replay", recorded, "--list"]).splitlines()
+def test_replay_lists_games_and_chooses_them(three_games: Path, command: Command) -> None:
+    lines = command(["replay", three_games, "--list"]).splitlines()
     assert [line.split()[0] for line in lines] == ["1", "2", "3"]
     assert re.fullmatch(r"  3  random - random, seed 2, (win-loss|loss-win), \d+ moves", lines[2])
-    said = command(["replay", recorded, "--seed", 1, "--agents", "random", "--out", f"{recorded}.png"])
+    said = command(["replay", three_games, "--seed", 1, "--agents", "random", "--out", f"{three_games}.png"])
     assert "The game was played again" in said
-    assert recorded.with_name("games.jsonl.png").read_bytes().startswith(b"\x89PNG")
+    assert three_games.with_name("games.jsonl.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_replay_goes_through_a_game_step_by_step(recorded: Path, command: Command) -> None:
-    moves = read_records(recorded).records[0].moves
-    words = ["replay", recorded, "--record", 1, "--step"]
+def test_replay_goes_through_a_game_step_by_step(three_games: Path, command: Command) -> None:
+    moves = read_records(three_games).records[0].moves
+    words = ["replay", three_games, "--record", 1, "--step"]
     shown = command(words, "", "b", "3", "99", "e", "")
     heads = re.findall(r"(\d+)\. \w+ \(random\) (\S+)$", shown, re.MULTILINE)
     assert heads == [("1", moves[0]), ("3", moves[2]), ("3", moves[2]), (str(len(moves)), moves[-1])]
@@ -379,14 +376,14 @@ def test_replay_goes_through_a_game_step_by_step(recorded: Path, command: Comman
     command(words)  # the end of the input
 
 
-def test_a_video_is_a_video_or_refused(recorded: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+def test_a_video_is_a_video_or_refused(three_games: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     ffmpeg = pytest.importorskip("imageio_ffmpeg")
-    out = recorded.with_name("game.mp4")
-    words = ["replay", recorded, "--record", 2, "--out", out]
+    out = three_games.with_name("game.mp4")
+    words = ["replay", three_games, "--record", 2, "--out", out]
     command(words)
     assert out.read_bytes()[4:8] == b"ftyp"
     frames, seconds = ffmpeg.count_frames_and_secs(str(out))
-    assert frames == len(read_records(recorded).records[1].moves) + 10  # the last position stays for three seconds
+    assert frames == len(read_records(three_games).records[1].moves) + 10  # the last position stays for three seconds
     assert seconds == pytest.approx(0.3 * frames, rel=0.02)
     out.unlink()
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)

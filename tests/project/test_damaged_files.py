@@ -10,15 +10,11 @@ from typing import Any
 
 import pytest
 import torch
-from arena_runs import block_plots
 from damage import outcomes
-from slow import slow_except
 from training_runs import block_extras, network_for, tiny
 
 import cellgames
 from cellgames.agents.networks.saved import load_network, save_network
-from cellgames.arena import RoundRobinOptions, round_robin
-from cellgames.runs.run_folder import compared_files
 from cellgames.training import RunError, train
 from cellgames.training.runs import checkpoints
 
@@ -63,17 +59,3 @@ def test_weights(tmp_path: Path) -> None:
         return plain([about, network.state_dict()])
 
     check_damages(path, read, ValueError)
-
-
-@pytest.mark.parametrize("games", slow_except([8], [8, 40]))
-def test_games_of_a_continued_run(games: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run ends with the same files, without damage to any of them."""
-    block_plots(monkeypatch)
-
-    def read() -> Any:
-        round_robin(GAME, ("random", "greedy"), RoundRobinOptions(games=8, chunk=2, gif=False), out=tmp_path)
-        return {name: path.read_bytes() for name, path in compared_files(tmp_path).items()}
-
-    read()
-    found = outcomes(tmp_path / "games.jsonl", read, (ValueError,), range(games))
-    assert (found["refused"], found["believed"]) == ([], [])

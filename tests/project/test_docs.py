@@ -255,10 +255,6 @@ def test_facts_on_a_games_page_are_the_games(id: str) -> None:
     assert found[1] == facts(id)
 
 
-def shown(value: Any) -> str:
-    return f"`{value}`"
-
-
 @every_paged_game
 def test_options_on_a_games_page_are_the_registrys(id: str) -> None:
     """Names in order, defaults of the game and of its small preset, and limits that are the game's own."""
@@ -267,9 +263,7 @@ def test_options_on_a_games_page_are_the_registrys(id: str) -> None:
     assert f"`{small}`" in text
     table = rows(text, "option")
     large, preset = REGISTRY[id].defaults, REGISTRY[small].defaults
-    assert [row[0] for row in table] == [shown(name) for name in large]
-    assert [row[1] for row in table] == [shown(value) for value in large.values()]
-    assert [row[2] for row in table] == [shown(value) for value in preset.values()]
+    assert [row[:3] for row in table] == [[f"`{name}`", f"`{large[name]}`", f"`{preset[name]}`"] for name in large]
     for name, limits in [(row[0].strip("`"), row[3]) for row in table]:
         if found := re.search(r"([\d,]+) to ([\d,]+)", limits):
             low, high = (int(number.replace(",", "")) for number in found.groups())
@@ -323,22 +317,12 @@ def test_infos_on_a_games_page_are_the_games(id: str) -> None:
     assert [name for name in game.infos(game.init(seeds(0, 1)), 0) if f"`{name}`" not in text] == []
 
 
-def medians() -> dict[str, dict[str, float]]:
-    """Of each contestant of each table of benchmarks."""
-    found = {}
-    for file in sorted((ROOT / "results/benchmarks").glob("*.json")):
-        data = json.loads(file.read_text(encoding="utf-8"))
-        found[file.stem] = {
-            row["contestant"]: float(row["median"]) for row in data.get("rows", []) if "contestant" in row
-        }
-    return found
-
-
 def test_speeds_in_the_readme_are_those_of_the_results() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    exact = [median for table in medians().values() for median in table.values()]
-    limit = json.loads((ROOT / "results/benchmarks/limit.json").read_text(encoding="utf-8"))["rows"]
-    exact += [row[way][whose] for row in limit for way in ("one", "two") if row[way] for whose in ("ours", "limit")]
+    read = {file.stem: json.loads(file.read_text("utf-8")) for file in (ROOT / "results/benchmarks").glob("*.json")}
+    exact = [float(row["median"]) for table in read.values() for row in table.get("rows", ()) if "contestant" in row]
+    ways = [row[way] for row in read["limit"]["rows"] for way in ("one", "two") if row[way]]
+    exact += [way[whose] for way in ways for whose in ("ours", "limit")]
     known = {f"{float(f'{number:.{digits}g}'):,.0f}" for number in exact for digits in (2, 3)}
     quoted = re.findall(r"(?<=\| )\d{1,3}(?:,\d{3})+(?= \|)", section(text, "Speed"))
     assert len(quoted) > 20

@@ -70,16 +70,6 @@ def documents(site: Path) -> dict[Path, Document]:
 
 
 @pytest.mark.slow
-def test_every_page_is_built_and_in_the_navigation(site: Path, documents: dict[Path, Document]) -> None:
-    linked = {link.removeprefix("./") for link in documents[site / "index.html"].links}
-    for page in PAGES:
-        assert site / page in documents
-        assert page in linked
-    assert {"contributing.html", "changelog.html"} < linked
-    assert len(PAGES) > 12 + len(REFERENCE) > 20
-
-
-@pytest.mark.slow
 def test_every_link_and_anchor_leads_somewhere(site: Path, documents: dict[Path, Document]) -> None:
     checked = 0
     for path, document in documents.items():
@@ -112,7 +102,7 @@ def test_nothing_is_fetched_from_elsewhere(site: Path, documents: dict[Path, Doc
 def test_search_finds_words_of_every_page(site: Path) -> None:
     index = json.loads((site / "search.json").read_text(encoding="utf-8"))
     found = {entry["location"].partition("#")[0] for entry in index["items"]}
-    assert set(PAGES) <= found
+    assert {*PAGES, "contributing.html", "changelog.html"} <= found
     assert any("Treblecross" in entry["text"] for entry in index["items"])
 
 

@@ -93,31 +93,16 @@ def test_codeclash_checks_bots_and_plays_a_round(arena: Any, tmp_path: Path) -> 
     assert sum(stats.scores.values()) == 2
 
 
-class Struct(dict[str, Any]):
-    """A dictionary whose entries are attributes, too."""
-
-    __getattr__ = dict.__getitem__
-    __setattr__ = dict.__setitem__
-
-
-def structure(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Struct({name: structure(inner) for name, inner in value.items()})
-    return [structure(inner) for inner in value] if isinstance(value, list) else value
-
-
 class Environment:
     """The loop of `kaggle_environments.core.Environment`."""
 
     def __init__(self, parts: dict[str, Any], **configuration: Any) -> None:
         self.parts, spec = parts, parts["specification"]
         usual = {name: field["default"] for name, field in spec["configuration"].items()}
-        self.configuration = structure({**usual, **configuration})
+        self.configuration = SimpleNamespace(**{**usual, **configuration})
         seen = {name: field.get("default") for name, field in spec["observation"].items()}
-        self.state = [
-            structure({"status": "INACTIVE", "reward": 0, "action": 0, "observation": {**seen, "player": seat}})
-            for seat in range(spec["agents"][0])
-        ]
+        observations = [SimpleNamespace(**{**seen, "player": seat}) for seat in range(spec["agents"][0])]
+        self.state = [SimpleNamespace(status="INACTIVE", reward=0, observation=own) for own in observations]
         self.state = parts["interpreter"](self.state, self)
 
     @property
@@ -125,9 +110,9 @@ class Environment:
         return all(agent.status != "ACTIVE" for agent in self.state)
 
     def step(self, actions: list[Any]) -> None:
-        self.state = self.parts["interpreter"](
-            [structure({**agent, "action": action}) for agent, action in zip(self.state, actions, strict=True)], self
-        )
+        for agent, action in zip(self.state, actions, strict=True):
+            agent.action = action
+        self.state = self.parts["interpreter"](self.state, self)
 
     def run(self, choose: Any) -> None:
         while not self.done:
