@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from browser import DESKTOP, FORM, PHONE, READY, expect, page
+from web_play import on_a_phone, open_game
 from web_records import SMALL, recorded
 
 import cellgames
@@ -32,12 +33,6 @@ PAGES += ["seasons", "season?folder=cup"]
 PAGES += ["learn/torus-v0", "learn/grid-adaptation-v0", "guide/cloth-of-gold-v0"]
 PAGES += ["analysis", "analysis/torus-small-v0", "analysis?file=games.jsonl&number=1"]
 
-_BEGIN = """async ([id, parameters, more]) => {
-  const game = (await Cellgames.app.games()).find((one) => one.id === id);
-  const made = await Cellgames.app.api("/api/play", {
-    game: id, parameters, seat: game.players[0], agents: ["random"], seed: 5, ...more });
-  location.hash = `#/game/${made.view.id}`;
-}"""
 _VIOLATIONS = """async () => {
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
   return violations.filter(({ id, impact }) => ["serious", "critical"].includes(impact) || id === "page-has-heading-one")
@@ -54,16 +49,6 @@ def _games(results: Path) -> None:
     append(results / "games.jsonl", records)
     with Store(results.parent / "store.sqlite") as store:
         store.add(records, source=("round robin", "run"))
-
-
-def begin(p: Any, site: str, id: str, **more: object) -> None:
-    """Start a game in the first seat, against `random`; with `seat=None` play it to its end, and fast."""
-    p.goto(f"{site}/#/play")
-    p.wait_for_selector(".cards")
-    p.evaluate(_BEGIN, [id, GAMES.get(id, {}), more])
-    if more.get("seat", 0) is None:
-        p.get_by_label("Speed", exact=True).select_option("20")
-    p.wait_for_selector(READY)
 
 
 def tree(p: Any) -> list[dict[str, Any]]:
@@ -85,59 +70,73 @@ def findings(p: Any) -> list[str]:
     return list(p.evaluate(_VIOLATIONS))
 
 
-def test_cells_are_in_the_accessibility_tree_with_what_they_hold(chromium: Any, site: str) -> None:
-    with page(chromium) as (p, complaints):
-        begin(p, site, "torus-small-v0")
-        nodes = tree(p)
-        assert [name.startswith("Torus: ") for name in named(nodes, "grid")] == [True]
-        cells = named(nodes, "gridcell")
-        assert len(cells) == 50
-        assert "a1: free, you can play here" in cells
-        assert len(named(nodes, "row")) >= 5
-        p.locator("canvas.board-canvas").focus()
-        p.keyboard.press("ArrowRight")
-        at = p.evaluate("() => Cellgames.app.game.board.cursor")
-        p.keyboard.press("Enter")
-        p.wait_for_function("() => Cellgames.app.game.moves.length === 2 && Cellgames.app.game.free()")
-        expect(p.locator("[aria-live=polite].cg-sr").first).to_have_text(re.compile(r"White played [a-e][1-5]\+?\."))
-        name = p.evaluate("(cell) => Cellgames.app.game.layout.names[cell]", at)
-        p.wait_for_function("() => document.querySelector('canvas.board-canvas').textContent.includes('White stone')")
-        cells = named(tree(p), "gridcell")
-        assert f"{name}: Black stone" in cells
-        assert [cell.partition(": ")[2] for cell in cells].count("White stone, last move") == 1
-        assert not complaints
+def reach(p: Any, selector: str) -> None:
+    """Go to an element by the Tab key, and see that every stop on the way shows its focus."""
+    for _ in range(60):
+        p.keyboard.press("Tab")
+        at = p.evaluate("""() => {
+          const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+          const seen = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+          return [document.activeElement.outerHTML.slice(0, 120), seen];
+        }""")
+        assert at[1], at[0]
+        if p.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"the Tab key does not come to {selector}")
+
+
+def test_a_game_is_begun_and_played_by_the_keyboard_alone_and_read_by_a_screen_reader(p: Any, site: str) -> None:
+    p.goto(f"{site}/#/play/torus-small-v0")
+    p.wait_for_selector(FORM)
+    reach(p, "form.setup button[type=submit]")
+    p.keyboard.press("Enter")
+    p.wait_for_selector(READY)
+    nodes = tree(p)
+    assert [name.startswith("Torus: ") for name in named(nodes, "grid")] == [True]
+    cells = named(nodes, "gridcell")
+    assert len(cells) == 50
+    assert "a1: free, you can play here" in cells
+    assert len(named(nodes, "row")) >= 5
+    reach(p, "canvas.board-canvas")
+    p.keyboard.press("ArrowRight")
+    at = p.evaluate("() => Cellgames.app.game.board.cursor")
+    p.keyboard.press("Enter")
+    p.wait_for_function("() => Cellgames.app.game.moves.length === 2 && Cellgames.app.game.free()")
+    expect(p.locator("[aria-live=polite].cg-sr").first).to_have_text(re.compile(r"White played [a-e][1-5]\+?\."))
+    name = p.evaluate("(cell) => Cellgames.app.game.layout.names[cell]", at)
+    p.wait_for_function("() => document.querySelector('canvas.board-canvas').textContent.includes('White stone')")
+    cells = named(tree(p), "gridcell")
+    assert f"{name}: Black stone" in cells
+    assert [cell.partition(": ")[2] for cell in cells].count("White stone, last move") == 1
 
 
 @pytest.mark.slow
-def test_of_a_large_board_the_part_around_the_cursor_is_read(chromium: Any, site: str) -> None:
+def test_of_a_large_board_the_part_around_the_cursor_is_read(p: Any, site: str) -> None:
     rows, cols = 40, 280
-    with page(chromium) as (p, complaints):
-        begin(p, site, "toroidal-cup-v0")
-        board = p.locator("canvas.board-canvas")
-        assert (board.get_attribute("aria-rowcount"), board.get_attribute("aria-colcount")) == (f"{rows}", f"{cols}")
-        board.focus()
-        for key in ("ArrowRight", "ArrowDown", "ArrowDown"):
-            p.keyboard.press(key)
-        cell = p.evaluate("() => Cellgames.app.game.board.cursor")
-        read = p.locator(f"#{board.get_attribute('aria-activedescendant')}")
-        assert re.match(rf"row {cell // cols}, column {cell % cols}: empty", read.text_content() or "")
-        assert read.get_attribute("aria-colindex") == f"{cell % cols + 1}"
-        for _ in range(30):
-            p.keyboard.press("ArrowDown")
-        cell = p.evaluate("() => Cellgames.app.game.board.cursor")
-        held = named(tree(p), "gridcell")
-        assert any(name.startswith(f"row {cell // cols}, column {cell % cols}:") for name in held)
-        assert 100 < len(held) <= 600
-        assert not complaints
+    open_game(p, site, "toroidal-cup-v0")
+    board = p.locator("canvas.board-canvas")
+    assert (board.get_attribute("aria-rowcount"), board.get_attribute("aria-colcount")) == (f"{rows}", f"{cols}")
+    board.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown"):
+        p.keyboard.press(key)
+    cell = p.evaluate("() => Cellgames.app.game.board.cursor")
+    read = p.locator(f"#{board.get_attribute('aria-activedescendant')}")
+    assert re.match(rf"row {cell // cols}, column {cell % cols}: empty", read.text_content() or "")
+    assert read.get_attribute("aria-colindex") == f"{cell % cols + 1}"
+    for _ in range(30):
+        p.keyboard.press("ArrowDown")
+    cell = p.evaluate("() => Cellgames.app.game.board.cursor")
+    held = named(tree(p), "gridcell")
+    assert any(name.startswith(f"row {cell // cols}, column {cell % cols}:") for name in held)
+    assert 100 < len(held) <= 600
 
 
-def test_axe_finds_nothing_serious_in_a_game_and_notices_a_fault(chromium: Any, site: str) -> None:
-    with page(chromium, PHONE, touch=True, dark=True) as (p, complaints):
-        begin(p, site, "torus-small-v0")
-        assert findings(p) == []
-        p.evaluate("() => document.querySelector('.status').style.setProperty('color', 'rgba(128, 128, 128, 0.4)')")
-        assert any("color-contrast" in one for one in findings(p))
-        assert not complaints
+@on_a_phone
+def test_axe_finds_nothing_serious_in_a_game_and_notices_a_fault(p: Any, site: str) -> None:
+    open_game(p, site, "torus-small-v0")
+    assert findings(p) == []
+    p.evaluate("() => document.querySelector('.status').style.setProperty('color', 'rgba(128, 128, 128, 0.4)')")
+    assert any("color-contrast" in one for one in findings(p))
 
 
 @pytest.mark.slow
@@ -152,10 +151,11 @@ def test_axe_finds_nothing_serious(chromium: Any, site: str, results: Path, size
             p.goto(f"{site}/#/{route}")
             p.wait_for_selector("main .loading", state="detached")
             found[route] = findings(p)
-        for id in GAMES:
-            begin(p, site, id)
+        for id, parameters in GAMES.items():
+            open_game(p, site, id, parameters=parameters)
             found[id] = findings(p)
-        begin(p, site, "torus-small-v0", seat=None)
+        open_game(p, site, "torus-small-v0", seat=None, parameters={"size": 2})
+        p.get_by_label("Speed", exact=True).select_option("20")
         p.wait_for_selector(".game[data-state=done]")
         found["done"] = findings(p)
         for number in range(1, len(SMALL) + 1):
@@ -165,32 +165,3 @@ def test_axe_finds_nothing_serious(chromium: Any, site: str, results: Path, size
             found[f"record {number}"] = findings(p)
         assert all("/api/analysis" in one for one in complaints), complaints  # stopped when one leaves
     assert not {name: some for name, some in found.items() if some}
-
-
-def test_a_game_is_begun_and_played_by_the_keyboard_alone(chromium: Any, site: str) -> None:
-    with page(chromium) as (p, complaints):
-        p.goto(f"{site}/#/play/torus-small-v0")
-        p.wait_for_selector(FORM)
-        reach(p, "form.setup button[type=submit]")
-        p.keyboard.press("Enter")
-        p.wait_for_selector(READY)
-        reach(p, "canvas.board-canvas")
-        p.keyboard.press("ArrowDown")
-        p.keyboard.press("Enter")
-        p.wait_for_function("() => Cellgames.app.game.moves.length === 2")
-        assert not complaints
-
-
-def reach(p: Any, selector: str) -> None:
-    """Go to an element by the Tab key, and see that every stop on the way shows its focus."""
-    for _ in range(60):
-        p.keyboard.press("Tab")
-        at = p.evaluate("""() => {
-          const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
-          const seen = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
-          return [document.activeElement.outerHTML.slice(0, 120), seen];
-        }""")
-        assert at[1], at[0]
-        if p.evaluate("(selector) => document.activeElement.matches(selector)", selector):
-            return
-    raise AssertionError(f"the Tab key does not come to {selector}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -21,8 +21,11 @@ from cellgames.agents import acting, load
 from cellgames.agents.cloth_of_gold.turns import random_turns
 from cellgames.arena import MatchOptions, Store, after_moves, match
 from cellgames.arena.analyse.search_analysis import analyse
-from cellgames.arena.records.record_lines import append
+from cellgames.arena.records.record_lines import Record, append
+from cellgames.arena.records.replays import replay
+from cellgames.web import analysis_board
 from cellgames.web.analysis_board import AnalysisBoard, Wish, find_puzzle, move_values, next_moves
+from cellgames.web.sessions import FullError
 
 httpx = pytest.importorskip("httpx")
 
@@ -86,9 +89,6 @@ def test_positions_are_set_up_and_played_on(client: Any, game: str, put: Any, ex
 
 
 def test_a_game_from_a_position_is_a_record_that_reproduces(client: Any) -> None:
-    from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.records.replays import replay
-
     body = {"game": "torus-v0", "parameters": {"size": 5}, "seat": "black", "agents": ["random"], "position": RACE}
     made = client.post("/api/play", json=body).json()
     path = f"/api/play/{made['view']['id']}"
@@ -149,16 +149,18 @@ def test_where_a_game_is_solved_each_move_has_its_value(client: Any, game: str, 
     assert found["chances"][int(state.current_player)] == max(move["win_chance"] for move in found["moves"])
 
 
-def test_stored_games_say_what_was_played_next_and_become_puzzles(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def games_of_y() -> Sequence[Record]:
+    options = MatchOptions(games=12, opening_plies=2)
+    return match(cellgames.make("y-v0", size=6), "greedy", "rollout:16", options=options).records
+
+
+def test_stored_games_say_what_was_played_next_and_become_puzzles(games_of_y: Sequence[Record], tmp_path: Path) -> None:
     game = cellgames.make("y-v0", size=6)
-    records = [
-        *match(game, "greedy", "rollout:16", options=MatchOptions(games=12, opening_plies=2)).records,
-        recorded("cloth-of-gold-small-v0"),
-    ]
     with Store(tmp_path / "store.sqlite") as store:
-        store.add(records, source=("file", "here"))
-        first = records[0]
-        line = [record for record in records if record.moves[:2] == first.moves[:2]]
+        store.add([*games_of_y, recorded("cloth-of-gold-small-v0")], source=("file", "here"))
+        first = games_of_y[0]
+        line = [record for record in games_of_y if record.moves[:2] == first.moves[:2]]
         told = next_moves(store, Wish("y-v0", {"size": 6}, moves=first.moves[:2]))
         assert sum(one["games"] for one in told) == len(line)
         (own,) = (one for one in told if one["move"] == first.moves[2])
@@ -176,9 +178,9 @@ def test_stored_games_say_what_was_played_next_and_become_puzzles(tmp_path: Path
 def test_a_puzzle_of_cloth_of_gold_is_a_rare_turn_that_wins_with_its_round(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cellgames.web.analysis_board._PATIENCE_S", 60.0)
+    monkeypatch.setattr(analysis_board, "_PATIENCE_S", 60.0)
     game = cellgames.make("cloth-of-gold-small-v0")
-    records = match(game, "greedy", "other=greedy", options=MatchOptions(games=6)).records
+    records = match(game, "greedy", "other=greedy", options=MatchOptions(games=2)).records
     with Store(tmp_path / "store.sqlite") as store:
         store.add(records, source=("file", "here"))
         puzzle = find_puzzle(store, Random(1))
@@ -195,13 +197,9 @@ def test_a_puzzle_of_cloth_of_gold_is_a_rare_turn_that_wins_with_its_round(
 
 
 def test_games_that_no_longer_replay_or_take_too_long_are_no_puzzles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    games_of_y: Sequence[Record], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cellgames.web import analysis_board
-
-    game = cellgames.make("y-v0", size=6)
-    good = match(game, "greedy", "rollout:16", options=MatchOptions(games=12, opening_plies=2)).records
-    one = good[0]
+    one = games_of_y[0]
     bad = [
         replace(one, moves=(one.moves[0], *one.moves[:-1])),
         replace(one, parameters={"size": -1}),
@@ -212,7 +210,7 @@ def test_games_that_no_longer_replay_or_take_too_long_are_no_puzzles(
         monkeypatch.setattr(analysis_board, "_PATIENCE_S", 0.5)
         assert find_puzzle(store, Random(1)) is None
         monkeypatch.setattr(analysis_board, "_PATIENCE_S", 8.0)
-        store.add(good, source=("file", "there"))
+        store.add(games_of_y, source=("file", "there"))
         assert find_puzzle(store, Random(1)) is not None
         monkeypatch.setattr(analysis_board, "_PATIENCE_S", 0.3)
         monkeypatch.setattr(analysis_board, "_only_win", lambda game, state: [None for _ in iter(int, 1)])
@@ -220,8 +218,6 @@ def test_games_that_no_longer_replay_or_take_too_long_are_no_puzzles(
 
 
 def test_where_each_move_of_a_search_loses_an_open_one_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cellgames.web import analysis_board
-
     game = cellgames.make("hex-v0", size=3)
     state = after_moves(game, ["a1"])
     found = analyse(game, state, load("mcts:8", game))
@@ -233,9 +229,6 @@ def test_where_each_move_of_a_search_loses_an_open_one_is_chosen(monkeypatch: py
 
 
 def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cellgames.web import analysis_board
-    from cellgames.web.sessions import FullError
-
     monkeypatch.setattr(analysis_board, "_WAITING", 2)
     board = AnalysisBoard(threads=1)
     board._pool.submit(time.sleep, 0.5)
@@ -246,10 +239,19 @@ def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyP
     board.close()
 
 
-@pytest.mark.parametrize(("id", "known"), [("cloth-of-gold-small-v0", True), ("cloth-of-gold-wild-v0", False)])
-def test_the_first_answer_of_a_game_of_life_needs_no_simulation(client: Any, id: str, known: bool) -> None:
-    engine = asked(client, "/api/analysis/positions", game=id)["engines"][0]
-    body = {"game": id, "engine": engine["name"], "moves": ["r5c5"]}
+@pytest.mark.parametrize(
+    ("id", "parameters", "known"),
+    [
+        ("cloth-of-gold-small-v0", {}, True),
+        ("cloth-of-gold-wild-v0", {"height": 16, "width": 16, "generations": 10}, False),
+    ],
+)
+def test_the_first_answer_of_a_game_of_life_needs_no_simulation(
+    client: Any, id: str, parameters: dict[str, int], known: bool
+) -> None:
+    game = {"game": id, "parameters": parameters}
+    engine = asked(client, "/api/analysis/positions", **game)["engines"][0]
+    body = {**game, "engine": engine["name"], "moves": ["r5c5"]}
     first = asked(client, "/api/analysis", **body, simulations=0)
     assert (first["visits"], first["review"], len(first["lines"])) == (0, None, 1)
     assert first["chosen"] == first["moves"][0]["move"] == first["lines"][0]["moves"][0]["name"]

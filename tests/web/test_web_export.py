@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, page
+from browser import PHONE
+from command import Command
 from web_records import SMALL, recorded
 
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.season.cup import CupRecord, CupUmpire, board_at
 from cellgames.arena.season.games import Fixture
-from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, Roster
 from cellgames.web import limits
 from cellgames.web.frames import SCRIPTS, export_html, html_page, replay_data
+
+offline = pytest.mark.parametrize("p", [{"offline": True}], indirect=True, ids=["offline"])
 
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\"><!--"
 
@@ -25,11 +27,6 @@ HOSTILE = "</script><img src=x onerror=\"document.title='broken'\"><!--"
 @pytest.fixture(scope="module")
 def records() -> dict[str, Record]:
     return {id: recorded(id) for id in SMALL}
-
-
-@pytest.fixture(scope="module")
-def packed(records: dict[str, Record]) -> dict[str, dict[str, Any]]:
-    return {id: replay_data(record) for id, record in records.items()}
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +38,15 @@ def files(records: dict[str, Record], tmp_path_factory: pytest.TempPathFactory) 
     return paths
 
 
-def show(shown: Any, path: Path) -> int:
+def show(p: Any, path: Path) -> int:
     """Open a file; returns how many frames it has."""
-    shown.goto(path.as_uri())
-    shown.wait_for_selector("#viewer[data-frame]")
-    return int(shown.evaluate("viewer.frames.length"))
+    p.goto(path.as_uri())
+    p.wait_for_selector("#viewer[data-frame]")
+    return int(p.evaluate("viewer.frames.length"))
 
 
-def at(shown: Any) -> int:
-    return int(shown.get_attribute("#viewer", "data-frame"))
+def at(p: Any) -> int:
+    return int(p.get_attribute("#viewer", "data-frame"))
 
 
 def test_a_file_holds_all_it_needs_and_fetches_nothing(files: dict[str, Path]) -> None:
@@ -60,7 +57,8 @@ def test_a_file_holds_all_it_needs_and_fetches_nothing(files: dict[str, Path]) -
         assert len(text) < 200_000
 
 
-def test_names_cannot_become_markup(chromium: Any, tmp_path: Path) -> None:
+@offline
+def test_names_cannot_become_markup(p: Any, tmp_path: Path) -> None:
     record = dataclasses.replace(recorded("torus-v0", size=2), agents=(HOSTILE, "& <b>bold</b>"))
     path = tmp_path / "hostile.html"
     export_html(record, path)
@@ -68,91 +66,89 @@ def test_names_cannot_become_markup(chromium: Any, tmp_path: Path) -> None:
     assert text.count("</script>") == len(SCRIPTS) + 2
     assert "<img" not in text
     assert "<!--" not in text
-    with page(chromium, offline=True) as (shown, complaints):
-        show(shown, path)
-        assert shown.locator(".cg-agent").all_text_contents() == [HOSTILE, "& <b>bold</b>"]
-        assert shown.title().startswith(f"Torus: {HOSTILE}")
-        assert shown.locator("img").count() == 0
-        assert not complaints
+    show(p, path)
+    assert p.locator(".cg-agent").all_text_contents() == [HOSTILE, "& <b>bold</b>"]
+    assert p.title().startswith(f"Torus: {HOSTILE}")
+    assert p.locator("img").count() == 0
 
 
 def test_the_command_saves_one_game_of_a_file(
-    records: dict[str, Record], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    records: dict[str, Record], tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, page_file = tmp_path / "games.jsonl", tmp_path / "game.html"
     append(file, records.values())
-    words = ["replay", str(file), "--out", str(page_file)]
-    assert main([*words, "--record", "1"]) == 0
-    assert f"Saved {page_file}" in capsys.readouterr().out
+    words = ["replay", file, "--out", page_file]
+    assert f"Saved {page_file}" in command([*words, "--record", "1"])
     assert page_file.read_text(encoding="utf-8") == html_page(records["torus-v0"])
-    assert main(words) == 2
-    count = len(records)
-    assert f"--out: expected one game, got {count}; choose it with --record 1 to {count}" in capsys.readouterr().err
+    assert f"choose it with --record 1 to {len(records)}" in command.refused(words)
     monkeypatch.setattr(limits, "MOVES", 3)
-    assert main([*words, "--record", "1"]) == 2
-    assert "expected a record of at most 3 moves" in capsys.readouterr().err
+    assert "expected a record of at most 3 moves" in command.refused([*words, "--record", "1"])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "touch", "id"), [(DESKTOP, False, "torus-v0"), (PHONE, True, "grid-adaptation-v0")])
-def test_a_game_plays_offline(
-    chromium: Any, files: dict[str, Path], records: dict[str, Record], id: str, size: tuple[int, int], touch: bool
-) -> None:
+@pytest.mark.parametrize(
+    ("p", "id"),
+    [
+        ({"offline": True}, "torus-v0"),
+        ({"offline": True, "size": PHONE, "touch": True, "dark": True}, "grid-adaptation-v0"),
+    ],
+    indirect=["p"],
+)
+def test_a_game_plays_offline(p: Any, files: dict[str, Path], records: dict[str, Record], id: str) -> None:
     record = records[id]
-    with page(chromium, size, touch=touch, dark=touch, offline=True) as (shown, complaints):
-        shown.clock.install(time=0)
-        count = show(shown, files[id])
-        assert at(shown) == 0
-        assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        shown.evaluate(f"viewer.seek({max(0, count - 9)})")
-        shown.select_option("select", "8")
-        shown.clock.pause_at(3600.0)  # a busy machine might else see the game end before it looks
-        shown.get_by_role("button", name="Play", exact=True).click()
-        assert shown.get_by_role("button", name="Pause").is_visible()
-        shown.clock.resume()
-        shown.wait_for_selector(f'#viewer[data-frame="{count - 1}"]')
-        shown.get_by_role("button", name="Play", exact=True).wait_for()  # it has stopped by itself
-        words = {"win": "wins", "loss": "loses", "draw": "draw"}
-        results = shown.locator(".cg-result").all_text_contents()
-        if record.game == "grid-adaptation-v0":
-            assert all(result.startswith("place ") for result in results), "its players have places"
-        else:
-            assert results == [words[end] for end in record.result.outcome]
-        assert shown.locator(".cg-moves button").count() == len(record.moves)
-        assert shown.locator(".cg-moves [aria-current]").get_attribute("data-move") == str(len(record.moves))
-        assert not complaints
+    p.clock.install(time=0)
+    count = show(p, files[id])
+    assert at(p) == 0
+    assert p.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    p.evaluate(f"viewer.seek({max(0, count - 9)})")
+    p.select_option("select", "8")
+    p.clock.pause_at(3600.0)  # a busy machine might else see the game end before it looks
+    p.get_by_role("button", name="Play", exact=True).click()
+    assert p.get_by_role("button", name="Pause").is_visible()
+    p.clock.resume()
+    p.wait_for_selector(f'#viewer[data-frame="{count - 1}"]')
+    p.get_by_role("button", name="Play", exact=True).wait_for()  # it has stopped by itself
+    words = {"win": "wins", "loss": "loses", "draw": "draw"}
+    results = p.locator(".cg-result").all_text_contents()
+    if record.game == "grid-adaptation-v0":
+        assert all(result.startswith("place ") for result in results), "its players have places"
+    else:
+        assert results == [words[end] for end in record.result.outcome]
+    assert p.locator(".cg-moves button").count() == len(record.moves)
+    assert p.locator(".cg-moves [aria-current]").get_attribute("data-move") == str(len(record.moves))
 
 
+@offline
 def test_a_game_is_scrubbed_stepped_and_entered_at_any_move(
-    chromium: Any, files: dict[str, Path], packed: dict[str, dict[str, Any]]
+    p: Any, files: dict[str, Path], records: dict[str, Record]
 ) -> None:
-    marks, moves = packed["cloth-of-gold-v0"]["marks"], packed["cloth-of-gold-v0"]["record"]["moves"]
-    with page(chromium, offline=True) as (shown, complaints):
-        count = show(shown, files["cloth-of-gold-v0"])
-        assert count == len(marks)
-        shown.locator("input[type=range]").fill(str(count // 2))
-        assert at(shown) == count // 2
-        for key, frame in [("End", count - 1), ("ArrowLeft", count - 2), ("Home", 0), ("ArrowRight", 1)]:
-            shown.locator("body").press(key)
-            assert at(shown) == frame
-        for name, frame in [("To the end", count - 1), ("Back", count - 2), ("To the start", 0), ("Forward", 1)]:
-            shown.get_by_role("button", name=name).click()
-            assert at(shown) == frame
-        move = len(moves) - 3
-        shown.locator(f'.cg-moves [data-move="{move}"]').click()
-        assert at(shown) == marks.index(move)
-        box = shown.locator(".cg-chart").first.bounding_box()
-        shown.mouse.click(box["x"] + 38 + (box["width"] - 44) * 0.75, box["y"] + 30)
-        assert abs(at(shown) - 0.75 * (count - 1)) <= 1
-        shown.locator("body").press("Home")  # far from the end, where it would stop by itself
-        shown.locator("body").press(" ")
-        assert shown.get_by_role("button", name="Pause").is_visible()
-        shown.locator("body").press(" ")
-        assert shown.get_by_role("button", name="Play", exact=True).is_visible()
-        assert not complaints
+    record = records["cloth-of-gold-v0"]
+    marks, moves = replay_data(record)["marks"], record.moves
+    count = show(p, files["cloth-of-gold-v0"])
+    assert count == len(marks)
+    p.locator("input[type=range]").fill(str(count // 2))
+    assert at(p) == count // 2
+    for key, frame in [("End", count - 1), ("ArrowLeft", count - 2), ("Home", 0), ("ArrowRight", 1)]:
+        p.locator("body").press(key)
+        assert at(p) == frame
+    for name, frame in [("To the end", count - 1), ("Back", count - 2), ("To the start", 0), ("Forward", 1)]:
+        p.get_by_role("button", name=name).click()
+        assert at(p) == frame
+    move = len(moves) - 3
+    p.locator(f'.cg-moves [data-move="{move}"]').click()
+    assert at(p) == marks.index(move)
+    box = p.locator(".cg-chart").first.bounding_box()
+    p.mouse.click(box["x"] + 38 + (box["width"] - 44) * 0.75, box["y"] + 30)
+    assert abs(at(p) - 0.75 * (count - 1)) <= 1
+    p.locator("body").press("Home")  # far from the end, where it would stop by itself
+    p.locator("body").press(" ")
+    assert p.get_by_role("button", name="Pause").is_visible()
+    p.locator("body").press(" ")
+    assert p.get_by_role("button", name="Play", exact=True).is_visible()
 
 
-def test_a_cell_of_the_cup_tells_its_player_and_quadrant(chromium: Any, tmp_path: Path) -> None:
+@offline
+def test_a_cell_of_the_cup_tells_its_player_and_quadrant(p: Any, tmp_path: Path) -> None:
     """The page computes the names that `Roster` gives, of the teams of a season, too."""
     file, path = tmp_path / "games.jsonl", tmp_path / "game.html"
     umpire = CupUmpire(["donutmath"], max_generations=1)
@@ -160,14 +156,12 @@ def test_a_cell_of_the_cup_tells_its_player_and_quadrant(chromium: Any, tmp_path
     record = CupRecord.from_json(file.read_bytes())
     export_html(record, path)
     zones, board = PATTERNS["donutmath"].zones, board_at(record, 0)
-    with page(chromium, offline=True) as (shown, complaints):
-        show(shown, path)
-        for team, name in ((1, "Owls"), (2, "Kites")):
-            cells = [(row, col) for row, line in enumerate(board) for col, cell in enumerate(line) if cell == team]
-            for row, col in (cells[0], cells[len(cells) // 2], cells[-1]):
-                told = shown.evaluate(f"() => {{ viewer.seek(0); return viewer.board.about({row * COLS + col}); }}")
-                quadrant = zones[(0, 1, 3, 2)[2 * (2 * row >= ROWS) + (2 * col >= COLS)]]
-                player = Roster(name, ROWS, COLS).player(row, col)
-                assert told == f"{player} of {name}: row {row}, column {col}, {quadrant}"
-        assert shown.locator(".cg-agent").all_text_contents() == ["Owls", "Kites"]
-        assert not complaints
+    show(p, path)
+    for team, name in ((1, "Owls"), (2, "Kites")):
+        cells = [(row, col) for row, line in enumerate(board) for col, cell in enumerate(line) if cell == team]
+        for row, col in (cells[0], cells[len(cells) // 2], cells[-1]):
+            told = p.evaluate(f"() => {{ viewer.seek(0); return viewer.board.about({row * COLS + col}); }}")
+            quadrant = zones[(0, 1, 3, 2)[2 * (2 * row >= ROWS) + (2 * col >= COLS)]]
+            player = Roster(name, ROWS, COLS).player(row, col)
+            assert told == f"{player} of {name}: row {row}, column {col}, {quadrant}"
+    assert p.locator(".cg-agent").all_text_contents() == ["Owls", "Kites"]

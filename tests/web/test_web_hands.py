@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, PHONE, READY, click, expect, page, point, start
+from browser import FORM, READY, click, expect, point, start
 from life_reference import Cell, next_cells
+from web_play import on_a_phone
 
 import cellgames
 from cellgames.web import catalog
@@ -15,91 +16,93 @@ from cellgames.web.views.cloth_of_gold_view import patterns
 _MOVES = "() => Cellgames.app.game.moves.length"
 
 
-def test_hex_is_played_by_touch_without_a_wrong_move(chromium: Any, site: str) -> None:
-    with page(chromium, PHONE, touch=True) as (p, complaints):
-        start(p, site, "hex-v0")
-        assert p.evaluate("() => Cellgames.app.game.board.scale < 30")
-        place = p.get_by_role("button", name="Place", exact=True)
-        for cell in (60, 61):  # the finger has missed
-            at = point(p, cell)
-            p.touchscreen.tap(at["x"], at["y"])
-            expect(place).to_be_enabled()
-            assert p.evaluate(_MOVES) == 0
-        at = point(p, 60)
+@on_a_phone
+def test_hex_is_played_by_touch_without_a_wrong_move(p: Any, site: str) -> None:
+    start(p, site, "hex-v0")
+    assert p.evaluate("() => Cellgames.app.game.board.scale < 30")
+    place = p.get_by_role("button", name="Place", exact=True)
+    for cell in (60, 61):  # the finger has missed
+        at = point(p, cell)
         p.touchscreen.tap(at["x"], at["y"])
+        expect(place).to_be_enabled()
         assert p.evaluate(_MOVES) == 0
-        place.tap()
-        p.wait_for_function("() => Cellgames.app.game.moves.length >= 2")
-        assert p.evaluate("() => Cellgames.app.game.moves[0]") == cellgames.make("hex-v0").action_to_string(60)
-        p.wait_for_selector(READY)
-        p.get_by_label("confirm each tap").uncheck()
-        free = p.evaluate("() => [...Cellgames.app.game.controls.cells()][0]")
-        before = p.evaluate(_MOVES)
-        at = point(p, free)
-        p.touchscreen.tap(at["x"], at["y"])
-        p.wait_for_function("(before) => Cellgames.app.game.moves.length > before", arg=before)
-        p.reload()
-        p.wait_for_selector(READY)
-        assert not p.get_by_label("confirm each tap").is_checked(), "the browser keeps the choice"
-        start(p, site, "cloth-of-gold-v0")
-        assert p.evaluate("() => Cellgames.app.game.board.scale >= 14"), "small cells begin as large as a finger needs"
-        assert not complaints
+    at = point(p, 60)
+    p.touchscreen.tap(at["x"], at["y"])
+    assert p.evaluate(_MOVES) == 0
+    place.tap()
+    p.wait_for_function("() => Cellgames.app.game.moves.length >= 2")
+    assert p.evaluate("() => Cellgames.app.game.moves[0]") == cellgames.make("hex-v0").action_to_string(60)
+    p.wait_for_selector(READY)
+    p.get_by_label("confirm each tap").uncheck()
+    free = p.evaluate("() => [...Cellgames.app.game.controls.cells()][0]")
+    before = p.evaluate(_MOVES)
+    at = point(p, free)
+    p.touchscreen.tap(at["x"], at["y"])
+    p.wait_for_function("(before) => Cellgames.app.game.moves.length > before", arg=before)
+    p.reload()
+    p.wait_for_selector(READY)
+    assert not p.get_by_label("confirm each tap").is_checked(), "the browser keeps the choice"
+    start(p, site, "cloth-of-gold-v0")
+    assert p.evaluate("() => Cellgames.app.game.board.scale >= 14"), "small cells begin as large as a finger needs"
 
 
-def test_a_hint_is_marked_and_the_game_is_played_again_with_seats_swapped(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        start(p, site, "torus-small-v0", Board_size=3)
-        p.click("button:has-text('Hint')")
-        expect(p.locator(".notice")).to_contain_text("suggests")
-        hinted = p.evaluate("() => Cellgames.app.game.guide()[0]")
-        assert isinstance(hinted, int)
-        click(p, hinted)
-        p.wait_for_function("() => Cellgames.app.game.moves.length >= 2")
-        assert p.evaluate("() => Cellgames.app.game.guide()") is None
-        p.wait_for_selector(READY)
-        p.click("button:has-text('Resign')")
-        p.click("dialog button:has-text('Resign')")
-        again = p.locator(".end .buttons > *").first
-        expect(again).to_have_text("Play again")
-        expect(p.get_by_role("button", name="Undo")).to_be_hidden()
-        names = p.evaluate("() => Cellgames.app.game.about.names")
-        again.click()
-        p.wait_for_function("() => Cellgames.app.game.about.people[0] === 1")
-        assert p.evaluate("() => Cellgames.app.game.about.names") == names[::-1]
-        assert not complaints
+def test_a_hint_is_marked_and_the_game_is_played_again_with_seats_swapped(p: Any, site: str) -> None:
+    start(p, site, "torus-small-v0", Board_size=3)
+    p.click("button:has-text('Hint')")
+    expect(p.locator(".notice")).to_contain_text("suggests")
+    hinted = p.evaluate("() => Cellgames.app.game.guide()[0]")
+    assert isinstance(hinted, int)
+    click(p, hinted)
+    p.wait_for_function("() => Cellgames.app.game.moves.length >= 2")
+    assert p.evaluate("() => Cellgames.app.game.guide()") is None
+    p.wait_for_selector(READY)
+    p.click("button:has-text('Resign')")
+    p.click("dialog button:has-text('Play on')")
+    assert p.locator(".game[data-state=yours]").count()
+    p.click("button:has-text('Resign')")
+    p.click("dialog button:has-text('Resign')")
+    expect(p.locator(".status")).to_have_text("Black resigned.")
+    expect(p.locator(".result").first).to_have_text("loses")
+    p.click("text=Watch it again")
+    p.locator(".cg-viewer input[type=range]").press("End")
+    expect(p.locator(".cg-viewer")).to_contain_text("Black resigned.")
+    p.go_back()
+    again = p.locator(".end .buttons > *").first
+    expect(again).to_have_text("Play again")
+    expect(p.get_by_role("button", name="Undo")).to_be_hidden()
+    names = p.evaluate("() => Cellgames.app.game.about.names")
+    again.click()
+    p.wait_for_function("() => Cellgames.app.game.about.people[0] === 1")
+    assert p.evaluate("() => Cellgames.app.game.about.names") == names[::-1]
 
 
-def test_watching_agents_offers_no_move(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        p.goto(f"{site}/#/play/cloth-of-gold-small-v0")
-        p.wait_for_selector(FORM)
-        p.get_by_label("Your seat").select_option("")
-        expect(p.locator(".rival label")).to_have_text("Agent in all seats")
-        p.get_by_label("a different agent for each seat").check()
-        assert p.locator(".rival label").all_inner_texts() == ["Agent as Player A", "Agent as Player B"]
-        p.click(FORM)
-        p.wait_for_selector(".bots")
-        for words in ("End the turn", "Hint", "Undo"):
-            expect(p.get_by_role("button", name=words)).to_be_hidden()
-        expect(p.locator(".palette")).to_be_hidden()
-        assert not complaints
+def test_watching_agents_offers_no_move(p: Any, site: str) -> None:
+    p.goto(f"{site}/#/play/cloth-of-gold-small-v0")
+    p.wait_for_selector(FORM)
+    p.get_by_label("Your seat").select_option("")
+    expect(p.locator(".rival label")).to_have_text("Agent in all seats")
+    p.get_by_label("a different agent for each seat").check()
+    assert p.locator(".rival label").all_inner_texts() == ["Agent as Player A", "Agent as Player B"]
+    p.click(FORM)
+    p.wait_for_selector(".bots")
+    for words in ("End the turn", "Hint", "Undo"):
+        expect(p.get_by_role("button", name=words)).to_be_hidden()
+    expect(p.locator(".palette")).to_be_hidden()
 
 
 def test_the_form_offers_as_many_playouts_as_there_is_time_for(
-    chromium: Any, site: str, monkeypatch: pytest.MonkeyPatch
+    p: Any, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(catalog, "MOVE_S", 1e-3)
     catalog.most_playouts.cache_clear()
-    with page(chromium, DESKTOP) as (p, complaints):
-        p.goto(f"{site}/#/play/y-v0")
-        p.wait_for_selector(FORM)
-        p.locator("select.agent").select_option("gumbel")
-        number = p.get_by_label("Playouts a move")
-        p.wait_for_function("() => document.querySelector('.rival input').max < 32")
-        assert int(number.input_value()) == int(str(number.get_attribute("max"))) >= 1
-        hints = " ".join(p.locator(".rival .hint").all_inner_texts())
-        assert "FILE" not in hints
-        assert not complaints
+    p.goto(f"{site}/#/play/y-v0")
+    p.wait_for_selector(FORM)
+    p.locator("select.agent").select_option("gumbel")
+    number = p.get_by_label("Playouts a move")
+    p.wait_for_function("() => document.querySelector('.rival input').max < 32")
+    assert int(number.input_value()) == int(str(number.get_attribute("max"))) >= 1
+    hints = " ".join(p.locator(".rival .hint").all_inner_texts())
+    assert "FILE" not in hints
     catalog.most_playouts.cache_clear()
 
 
@@ -127,14 +130,13 @@ def lived(cells: set[Cell], generations: int) -> set[Cell]:
 @pytest.mark.parametrize("group", ["Still lifes", "Oscillators", "Spaceships"])
 def test_patterns_come_back_after_their_periods(group: str) -> None:
     for name, cells in OFFERED[group].items():
-        forms = []
-        for generations in range(1, PERIODS[name] + 1):
-            later = lived(cells, generations)
-            top, left = (min(axis) for axis in zip(*later, strict=True))
-            assert ((top, left) == (0, 0)) or generations < PERIODS[name] or group == "Spaceships"
-            forms.append({(row - top, col - left) for row, col in later} == cells)
-        assert forms.index(True) == PERIODS[name] - 1, name
-        assert (lived(cells, 4) != cells) or group != "Spaceships"
+        later = [lived(cells, generations) for generations in range(1, PERIODS[name] + 1)]
+        corners = [[min(axis) for axis in zip(*form, strict=True)] for form in later]
+        forms = [
+            {(row - top, col - left) for row, col in form} for form, (top, left) in zip(later, corners, strict=True)
+        ]
+        assert forms.index(cells) == PERIODS[name] - 1, name
+        assert (later[-1] == cells) == (group != "Spaceships"), name
         assert len(cells) == FEWEST.get(name, len(cells))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks.agents.levels import APART, CANDIDATES, spread
-from browser import DESKTOP, FORM, page
+from browser import FORM
 
 import cellgames
 from cellgames.arena.records.record_lines import plain
@@ -40,24 +40,22 @@ def test_levels_are_apart_and_the_strongest_is_one(ratings: tuple[int, ...], exp
     assert "".join(spread(elo, {(one, two): float(elo[one] > elo[two]) for one in elo for two in elo})) == expected
 
 
-def test_the_form_offers_levels_first(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        p.goto(f"{site}/#/play/torus-small-v0")
-        p.wait_for_selector(FORM)
-        select = p.locator("select.agent")
-        assert select.input_value() == "level:Easy", "Beginner plays at random"
-        assert select.locator("option").all_inner_texts()[:5] == ["Beginner", "Easy", "Medium", "Hard", "Expert"]
-        select.select_option("level:Medium")
-        hint = p.inner_text(".rival .hint")
-        assert "Rating" in hint
-        assert "s a move" in hint
-        wanted = levels("torus-small-v0", "torus-v0", {"size": 5})[2]
-        assert str(wanted.elo) in hint
-        p.click("button[type=submit]")
-        p.wait_for_selector(".game")
-        shown = p.locator(".players .who").nth(1)
-        assert (shown.inner_text(), shown.get_attribute("title")) == ("Medium", wanted.agent)
-        p.goto(f"{site}/#/play/grid-adaptation-talk-v0")
-        p.wait_for_selector("h1:has-text('Grid Adaptation')")
-        p.wait_for_function("() => document.querySelector('.rival .hint')?.textContent.includes('Not measured')")
-        assert not complaints
+def test_the_form_offers_levels_first(p: Any, site: str) -> None:
+    p.goto(f"{site}/#/play/torus-small-v0")
+    p.wait_for_selector(FORM)
+    select = p.locator("select.agent")
+    assert select.input_value() == "level:Easy", "Beginner plays at random"
+    assert select.locator("option").all_inner_texts()[:5] == ["Beginner", "Easy", "Medium", "Hard", "Expert"]
+    select.select_option("level:Medium")
+    hint = p.inner_text(".rival .hint")
+    assert "Rating" in hint
+    assert "s a move" in hint
+    wanted = levels("torus-small-v0", "torus-v0", {"size": 5})[2]
+    assert str(wanted.elo) in hint
+    p.click("button[type=submit]")
+    p.wait_for_selector(".game")
+    shown = p.locator(".players .who").nth(1)
+    assert (shown.inner_text(), shown.get_attribute("title")) == ("Medium", wanted.agent)
+    p.goto(f"{site}/#/play/grid-adaptation-talk-v0")
+    p.wait_for_selector("h1:has-text('Grid Adaptation')")
+    p.wait_for_function("() => document.querySelector('.rival .hint')?.textContent.includes('Not measured')")

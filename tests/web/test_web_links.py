@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from browser import DESKTOP, PHONE, READY, choose, expect, fill_form, page
-
-pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
+from browser import PHONE, expect, fill_form, page
+from web_play import act
 
 
 def begin(p: Any, site: str, id: str, clock: str = "", **settings: object) -> str:
@@ -21,19 +19,8 @@ def begin(p: Any, site: str, id: str, clock: str = "", **settings: object) -> st
     return str(p.locator(".invitation input").first.input_value())
 
 
-def act(p: Any) -> None:
-    """Play the first legal action, and wait until the server has it."""
-    p.wait_for_selector(".game[data-state=yours]")
-    turn = p.evaluate("() => Cellgames.app.game.view.turn")
-    choose(p)
-    p.wait_for_function(
-        "(turn) => { const { busy, view } = Cellgames.app.game; return !busy && (!view.yours || view.turn > turn); }",
-        arg=turn,
-    )
-
-
 def test_two_browsers_play_one_game_with_clocks_to_its_end(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (one, complaints), page(chromium, PHONE, touch=True) as (other, more):
+    with page(chromium) as (one, complaints), page(chromium, PHONE, touch=True) as (other, more):
         link = begin(one, site, "torus-small-v0", "180+2", Board_size=2)
         assert one.evaluate("() => Cellgames.app.game.view.clocks.running") is None, "the other one has not come yet"
         other.goto(link)
@@ -48,12 +35,8 @@ def test_two_browsers_play_one_game_with_clocks_to_its_end(chromium: Any, site: 
         one.wait_for_selector(".game[data-state=yours]")
         assert one.evaluate("() => Cellgames.app.game.view.turn") == 2
         other.reload()
-        for number in range(8):
-            p = other if number % 2 else one
-            p.wait_for_selector(READY)
-            if p.locator(".game[data-state=done]").count():
-                break
-            act(p)
+        while act(one) and act(other):
+            pass
         one.wait_for_selector(".game[data-state=done]")
         other.wait_for_selector(".game[data-state=done]")
         assert {one.inner_text(".status")[:8], other.inner_text(".status")[:8]} == {"You win.", "You lose"}
@@ -62,7 +45,7 @@ def test_two_browsers_play_one_game_with_clocks_to_its_end(chromium: Any, site: 
 
 
 def test_choices_at_the_same_time_stay_secret_and_a_seat_cannot_be_guessed(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (one, _), page(chromium, DESKTOP) as (other, _):
+    with page(chromium) as (one, _), page(chromium) as (other, _):
         link = begin(one, site, "grid-adaptation-small-v0")
         other.goto(link)
         act(other)  # in any order

@@ -11,18 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, READY, choose, expect, page, start
+from browser import FORM, READY, choose, expect, page, start
+from web_play import act, open_game
 from web_records import SMALLEST
 
 pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
 
-_START = """async (wishes) => {
-  const made = await Promise.all(wishes.map((wish) => Cellgames.app.api("/api/play", wish)));
-  return made.map(({ view }) => view.id);
-}"""
-
-
-GAMES = {id: SMALLEST[id] for id in ("hex-small-v0", "cloth-of-gold-small-v0", "grid-adaptation-small-v0")}
+GAMES = ("hex-small-v0", "cloth-of-gold-small-v0", "grid-adaptation-small-v0")
 
 
 @contextmanager
@@ -49,108 +44,72 @@ def server(port: int, base: Path) -> Any:
         process.wait()
 
 
-def turn(p: Any) -> bool:
-    """Play the first legal action; return True if the game is over."""
-    p.wait_for_selector(READY)
-    if p.locator(".game[data-state=done]").count():
-        return True
-    seen = p.evaluate("() => Cellgames.app.game.view.turn")
-    choose(p)
-    p.wait_for_function("(turn) => Cellgames.app.game.view.turn > turn && !Cellgames.app.game.busy", arg=seen)
-    return False
-
-
 def test_games_survive_a_kill_of_the_server_and_go_on_to_their_end(chromium: Any, tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     site, begun = f"http://127.0.0.1:{port}", {}
-    with page(chromium, DESKTOP) as (p, _):
+    with page(chromium) as (p, _):
         p.emulate_media(reduced_motion="reduce")
         with server(port, tmp_path):
-            p.goto(site)
-            p.wait_for_selector(".cards")
-            wishes = [{"game": id, "parameters": parameters, "seed": 5} for id, parameters in GAMES.items()]
-            seats = {one["id"]: one["players"][0] for one in p.evaluate("() => Cellgames.app.games()")}
-            ids = p.evaluate(_START, [wish | {"seat": seats[str(wish["game"])]} for wish in wishes])
-            for id in ids:
-                p.goto(f"{site}/#/game/{id}")
-                p.wait_for_function("(id) => (Cellgames.app.game || {view: {}}).view.id === id", arg=id)
-                assert not turn(p)
+            for id in GAMES:
+                open_game(p, site, id, parameters=SMALLEST[id])
+                assert act(p)
                 p.wait_for_selector(READY)
-                begun[id] = p.evaluate("() => Cellgames.app.game.moves")
+                begun[p.url] = p.evaluate("() => Cellgames.app.game.moves")
         with server(port, tmp_path):
             p.reload()
-            for id in reversed(ids):
-                p.goto(f"{site}/#/game/{id}")
-                p.wait_for_function("(id) => (Cellgames.app.game || {view: {}}).view.id === id", arg=id)
-                p.wait_for_selector(READY)
-                moves = p.evaluate("() => Cellgames.app.game.moves")
-                assert moves[: len(begun[id])] == begun[id]
-                assert not turn(p), "the game was not over"
-                assert any(turn(p) for _ in range(100))
+            for address, moves in reversed(begun.items()):
+                p.goto(address)
+                p.wait_for_function("(moves) => `${Cellgames.app.game?.moves}` === `${moves}`", arg=moves)
+                assert act(p), "the game was not over"
+                while act(p):
+                    pass
                 expect(p.locator(".end")).to_contain_text("The game is over")
             p.goto(f"{site}/#/games")
             expect(p.locator("table.games tbody tr")).to_have_count(len(GAMES))
             assert "goes on" not in p.inner_text("table.games")
 
 
-def test_history_leads_to_a_game_and_the_landing_page_goes_on_with_it(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        p.goto(f"{site}/#/play")
-        p.wait_for_selector(".cards")
-        p.evaluate("() => { location.hash = '#/play/torus-small-v0'; }")
-        p.wait_for_selector(FORM)
-        p.click("button[type=submit]")
-        turn(p)
-        game = p.url
-        p.go_back()
-        p.wait_for_selector(FORM)
-        assert not p.locator("dialog").count(), "nothing is lost, so nothing is asked"
-        p.go_forward()
-        p.wait_for_selector(READY)
-        assert p.url == game
-        assert p.evaluate("() => Cellgames.app.game.view.turn") == 2
-        p.go_back()
-        p.wait_for_selector(FORM)
-        p.go_back()
-        expect(p.locator(".go-on canvas")).to_have_count(1)
-        p.wait_for_selector(".go-on canvas[width]")
-        p.click("a.go-on")
-        p.wait_for_selector(READY)
-        assert p.url == game
-        p.goto(f"{site}/#/games")
-        rows = p.locator("table.games tbody tr")
-        expect(rows).to_have_count(1)
-        expect(rows).to_contain_text("goes on")
-        p.click("button:has-text('Delete')")
-        p.click("dialog button:has-text('Delete')")
-        expect(p.locator("main")).to_contain_text("No games yet")
-        assert not complaints
-
-
-def test_a_guided_game_is_one_click_away_and_goes_on_after_a_reload(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        p.goto(site)
-        p.click("text=Learn in a minute")
-        p.wait_for_selector(".lesson-panel")
-        cell = p.evaluate("() => Cellgames.app.game.lesson.cells[0]")
-        p.evaluate("(cell) => Cellgames.app.game.controls.cell(cell)", cell)
-        expect(p.locator(".lesson-count")).to_contain_text("step 2")
-        p.reload()
-        expect(p.locator(".lesson-count")).to_contain_text("step 2")
-        p.go_back()
-        p.wait_for_selector("text=Learn in a minute")
-        assert not complaints
+def test_history_leads_to_a_game_and_the_landing_page_goes_on_with_it(p: Any, site: str) -> None:
+    p.goto(f"{site}/#/play")
+    p.wait_for_selector(".cards")
+    p.evaluate("() => { location.hash = '#/play/torus-small-v0'; }")
+    p.wait_for_selector(FORM)
+    p.click("button[type=submit]")
+    act(p)
+    game = p.url
+    p.go_back()
+    p.wait_for_selector(FORM)
+    assert not p.locator("dialog").count(), "nothing is lost, so nothing is asked"
+    p.go_forward()
+    p.wait_for_selector(READY)
+    assert p.url == game
+    assert p.evaluate("() => Cellgames.app.game.view.turn") == 2
+    p.go_back()
+    p.wait_for_selector(FORM)
+    p.go_back()
+    expect(p.locator(".go-on canvas")).to_have_count(1)
+    p.wait_for_selector(".go-on canvas[width]")
+    p.click("a.go-on")
+    p.wait_for_selector(READY)
+    assert p.url == game
+    p.goto(f"{site}/#/games")
+    rows = p.locator("table.games tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("goes on")
+    p.click("button:has-text('Delete')")
+    p.click("dialog button:has-text('Delete')")
+    expect(p.locator("main")).to_contain_text("No games yet")
 
 
 def test_a_second_tab_says_that_the_game_has_gone_on(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, _):
+    with page(chromium) as (p, _):
         start(p, site, "torus-small-v0")
         other = p.context.new_page()
         other.goto(p.url)
         other.wait_for_selector(READY)
-        turn(p)
+        act(p)
         p.wait_for_selector(READY)
         choose(other)
         expect(other.locator(".notice")).to_contain_text("This game has gone on in another tab.")

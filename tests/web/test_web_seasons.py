@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
-from browser import DESKTOP, PHONE, expect, page
+from browser import expect
 from refusals import refused
+from web_play import on_a_phone, with_refusals
 from web_records import recorded
 
 from cellgames.cli.main import main
@@ -62,79 +62,50 @@ def test_a_damaged_file_hides_no_season(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(chromium: Any, site: str, results: Path) -> None:
+@on_a_phone
+def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(p: Any, site: str, results: Path) -> None:
     bracket = json.loads((results / "cup" / "first" / "bracket.json").read_text())
-    with page(chromium, PHONE) as (p, complaints):
-        p.goto(f"{site}/#/seasons")
-        p.click("a[title='cup/first']")
-        expect(p.locator(".champion")).to_have_text(f"Champion: {bracket['champion']}, played by {bracket['agent']}")
-        expect(p.locator(".bracket .round")).to_have_count(3)
-        expect(p.locator(".bracket table.series")).to_have_count(len(bracket["series"]))
-        last = p.locator(".bracket table.series").last
-        assert p.locator(".bracket tr.won th").last.inner_text().endswith(bracket["champion"])
-        assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "wide tables scroll inside"
-        for width in (1280, 1024, 820):
-            p.set_viewport_size({"width": width, "height": 800})
-            assert p.evaluate(
-                "() => document.querySelector('.bracket').scrollWidth <= document.querySelector('.bracket').clientWidth"
-            )
-        expect(p.locator("details", has_text="Day 3").locator("li")).to_have_count(4)
-        final = bracket["series"][-1]
-        expect(last.locator("td a")).to_have_count(2 * len(final["results"]))
-        last.locator("td a").first.click()
-        p.wait_for_selector(".cg-viewer input[type=range]")
-        shown = p.inner_text(".cg-viewer")
-        assert "greedy" in shown or "random" in shown
-        assert not complaints
-
-
-def opened(p: Any, site: str, name: str) -> None:
-    """Go to a run as a visitor does."""
     p.goto(f"{site}/#/seasons")
-    p.click(f"a[title='{name}']")
+    p.click("a[title='cup/first']")
+    expect(p.locator(".champion")).to_have_text(f"Champion: {bracket['champion']}, played by {bracket['agent']}")
+    expect(p.locator(".bracket .round")).to_have_count(3)
+    expect(p.locator(".bracket table.series")).to_have_count(len(bracket["series"]))
+    last = p.locator(".bracket table.series").last
+    assert p.locator(".bracket tr.won th").last.inner_text().endswith(bracket["champion"])
+    assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "wide tables scroll inside"
+    for width in (1280, 1024, 820):
+        p.set_viewport_size({"width": width, "height": 800})
+        assert p.evaluate(
+            "() => document.querySelector('.bracket').scrollWidth <= document.querySelector('.bracket').clientWidth"
+        )
+    expect(p.locator("details", has_text="Day 3").locator("li")).to_have_count(4)
+    final = bracket["series"][-1]
+    expect(last.locator("td a")).to_have_count(2 * len(final["results"]))
+    last.locator("td a").first.click()
+    p.wait_for_selector(".cg-viewer input[type=range]")
+    shown = p.inner_text(".cg-viewer")
+    assert "greedy" in shown or "random" in shown
+
+
+def test_every_game_of_a_run_is_watched_from_its_page(p: Any, site: str, results: Path) -> None:
+    p.goto(f"{site}/#/seasons")
+    p.click("a[title='patterns']")
     p.wait_for_selector("table.standings")
-
-
-def test_every_game_of_a_run_is_watched_from_its_page(chromium: Any, site: str, results: Path) -> None:
-    name = "patterns"
-    with page(chromium, DESKTOP) as (p, complaints):
-        opened(p, site, name)
-        links = sorted(set(p.evaluate(_LINKS)))
-        games = (results / name / "games.jsonl").read_text().splitlines()
-        assert links == sorted(f"#/watch?file={name}%2Fgames.jsonl&number={place + 1}" for place in range(len(games)))
-        for link in links[:: 1 if len(links) < 12 else 7]:
-            answer = p.request.get(f"{site}/api/records/replay?{link.partition('?')[2]}")
-            assert answer.ok, answer.text()
-        shown = p.locator("details[open] a").first
-        names = shown.inner_text()
-        shown.click()
-        p.wait_for_selector(".cg-viewer input[type=range]")
-        slider = p.locator(".cg-viewer input[type=range]").first
-        slider.fill(str(slider.get_attribute("max")))
-        record = json.loads(games[0])
-        assert record["season"]["teams"][0] in names
-        expect(p.locator(".cg-viewer")).to_contain_text(record.get("agents", record["season"]["teams"])[0])
-        assert not complaints
-
-
-FILTERS = [
-    {"only-agent": "RANDOM", "only-least": "7"},
-    {"only-result": "forfeit"},
-    {"only-game": "hex", "only-most": "200"},
-]
-
-
-@pytest.fixture(scope="module")
-def mixed(results: Path) -> Path:
-    """A file of records with a torn line, a forfeit, a resignation and another game."""
-    first, *others = (results / "cup" / "first" / "games.jsonl").read_text().splitlines()
-    records = [json.loads(line) for line in others[:20]]
-    for record, reason in zip(records, ("resigned", "ran out of time: 3 s", "it crashed"), strict=False):
-        record["result"]["forfeit"] = {"seat": 0, "reason": reason}
-    file = results / "mixed.jsonl"
-    lines = [*map(json.dumps, records), first[: len(first) // 2], recorded("hex-v0", size=3).to_json()]
-    file.write_text("\n".join(lines) + "\n")
-    return file
+    links = sorted(set(p.evaluate(_LINKS)))
+    games = (results / "patterns" / "games.jsonl").read_text().splitlines()
+    assert links == sorted(f"#/watch?file=patterns%2Fgames.jsonl&number={place + 1}" for place in range(len(games)))
+    for link in links[::7]:
+        answer = p.request.get(f"{site}/api/records/replay?{link.partition('?')[2]}")
+        assert answer.ok, answer.text()
+    shown = p.locator("details[open] a").first
+    names = shown.inner_text()
+    shown.click()
+    p.wait_for_selector(".cg-viewer input[type=range]")
+    slider = p.locator(".cg-viewer input[type=range]").first
+    slider.fill(str(slider.get_attribute("max")))
+    record = json.loads(games[0])
+    assert record["season"]["teams"][0] in names
+    expect(p.locator(".cg-viewer")).to_contain_text(record.get("agents", record["season"]["teams"])[0])
 
 
 def rows_of(p: Any) -> list[str]:
@@ -144,24 +115,28 @@ def rows_of(p: Any) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_file_of_ones_own_is_filtered_as_a_file_of_the_server_is(chromium: Any, site: str, mixed: Path) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        found = {}
-        for filters in ({}, *FILTERS):
-            p.goto(f"{site}/#/watch?{urlencode({'file': mixed.name, **filters})}")
-            p.wait_for_selector(".path:has-text('mixed.jsonl')")
-            found[urlencode(filters)] = rows_of(p)
-            p.goto("about:blank")
-        assert 0 < len(found[urlencode(FILTERS[0])]) < len(found[""]) == 21
-        assert [len(found[urlencode(one)]) for one in FILTERS[1:]] == [3, 1]
-        p.goto(f"{site}/#/watch")
-        p.set_input_files("#record-file", mixed)
-        p.wait_for_selector("form.filters")
-        assert rows_of(p) == found[""]
-        for filters in FILTERS:
-            p.evaluate("(query) => { location.hash = `#/watch?list=own&${query}`; }", urlencode(filters))
-            expect(p.locator("form.filters [name=game]")).to_have_value(filters.get("only-game", ""))
-            expect(p.locator("form.filters [name=result]")).to_have_value(filters.get("only-result", ""))
-            expect(p.locator("table.list tbody tr")).to_have_count(len(found[urlencode(filters)]))
-            assert rows_of(p) == found[urlencode(filters)], filters
-        assert all("400" in one for one in complaints), "made-up games have no little boards"
+@with_refusals
+def test_a_file_of_ones_own_is_filtered_as_a_file_of_the_server_is(p: Any, site: str, results: Path) -> None:
+    """A file with a torn line, a forfeit, a resignation and another game."""
+    first, *others = (results / "cup" / "first" / "games.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in others[:20]]
+    for record, reason in zip(records, ("resigned", "ran out of time: 3 s", "it crashed"), strict=False):
+        record["result"]["forfeit"] = {"seat": 0, "reason": reason}
+    lines = [*map(json.dumps, records), first[: len(first) // 2], recorded("hex-v0", size=3).to_json()]
+    (results / "mixed.jsonl").write_text("\n".join(lines) + "\n")
+    found = {}
+    for query in ("", "only-agent=RANDOM&only-least=7", "only-result=forfeit", "only-game=hex&only-most=200"):
+        p.goto(f"{site}/#/watch?file=mixed.jsonl&{query}")
+        p.wait_for_selector(".path:has-text('mixed.jsonl')")
+        found[query] = rows_of(p)
+        p.goto("about:blank")
+    all_games, some, forfeits, others_games = map(len, found.values())
+    assert (all_games, forfeits, others_games) == (21, 3, 1)
+    assert 3 < some < 21
+    p.goto(f"{site}/#/watch")
+    p.set_input_files("#record-file", results / "mixed.jsonl")
+    assert rows_of(p) == found.pop("")
+    for query, rows in found.items():
+        p.evaluate("(query) => { location.hash = `#/watch?list=own&${query}`; }", query)
+        expect(p.locator("table.list tbody tr")).to_have_count(len(rows))
+        assert rows_of(p) == rows, query

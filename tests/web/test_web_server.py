@@ -12,41 +12,32 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextvars import ContextVar
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from refusals import fails, refused
+from command import Command
+from refusals import refused
 from starlette.testclient import TestClient
 from web_records import SMALLEST, recorded, registered_toy
 from web_server import served
 
 import cellgames
-from cellgames.agents import BaseAgent, read_about
-from cellgames.agents.loading import identity, load
+from cellgames.agents import read_about
+from cellgames.agents.loading import identity
 from cellgames.agents.networks.agent_files import WEIGHTS
-from cellgames.agents.time_control import TimeControl
 from cellgames.arena import Store, replay
 from cellgames.arena.records.record_lines import Record, append
-from cellgames.cli.main import main
 from cellgames.envs.registry import REGISTRY, GameSpec, plugins
 from cellgames.envs.toroidal_cup.dealing import PLACEABLE
 from cellgames.utils.errors import shown
-from cellgames.web import agent_seats, live_game
-from cellgames.web import sessions as web_sessions
 from cellgames.web.catalog import check_parameters, load_agent, offered
-from cellgames.web.frames import replay_data
-from cellgames.web.live_game import RefusedError, Session
 from cellgames.web.record_library import Library
 from cellgames.web.routes import middleware
 from cellgames.web.routes.app_state import AppState
 from cellgames.web.routes.server import STATIC, create_app
-from cellgames.web.sessions import FullError, Sessions
 
 httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
 
@@ -235,190 +226,6 @@ def test_a_browser_keeps_the_files_of_the_page_under_their_version(client: Any) 
     assert client.get(addresses[0].partition("?")[0]).headers["cache-control"] == "no-cache"
 
 
-class Crashing(BaseAgent):
-    def __init__(self) -> None:
-        super().__init__("crashing")
-        self.asked = 0
-
-    def act(self, observation: Any, action_mask: Any, env_ids: Any, generator: Any) -> Any:
-        self.asked += 1
-        if self.asked > 1:
-            raise RuntimeError("no\nidea <b>")
-        return action_mask.int().argmax(1)
-
-
-class Waiting(BaseAgent):
-    def __init__(self) -> None:
-        super().__init__("waiting")
-        self.go = threading.Event()
-
-    def act(self, observation: Any, action_mask: Any, env_ids: Any, generator: Any) -> Any:
-        assert self.go.wait(30)
-        return action_mask.int().argmax(1)
-
-
-@pytest.fixture(autouse=True)
-def _own_steps_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a machine that is busy with other tests, too."""
-    monkeypatch.setattr(live_game, "_OWN_S", 100.0)
-
-
-def settled(session: Session) -> None:
-    end = time.monotonic() + 100
-    while session.thinking:
-        assert time.monotonic() < end
-        time.sleep(0.002)
-
-
-def test_an_agent_that_fails_forfeits_and_is_named() -> None:
-    game = cellgames.make("torus-v0", size=3)
-    session = Session(game, [None, "crashing"], lambda spec: Crashing())
-    for cell in (17, 16):
-        assert not session.done
-        session.move([cell], session.view()["turn"])
-        settled(session)
-    view = session.view()
-    assert view["done"]
-    assert view["result"]["outcome"] == ["win", "loss"]
-    assert view["forfeit"] == "crashing as White forfeits: RuntimeError: no idea <b>"
-    record = session.record()
-    assert record.result.forfeit is not None
-    assert record.result.forfeit.seat == 1
-    assert len(replay(Record.from_json(record.to_json()))) == 4
-    assert replay_data(record)["record"]["result"]["forfeit"]
-    with fails(RefusedError, cause="the game is over"):
-        session.move([15], 3)
-
-
-def test_an_agent_that_takes_too_long_forfeits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An agent, of the package or not, cannot keep a core busy: the visitor chose board and playouts."""
-    monkeypatch.setattr(agent_seats, "MOVE_S", 0.05)
-    game = cellgames.make("torus-v0", size=9)
-    session = Session(game, ["gumbel:5000"] * 2, partial(load, game=game))
-    session.go(1)
-    settled(session)
-    assert "(gumbel:5000) lost on time: it took more than 0." in session.view()["forfeit"]
-
-
-def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
-    game, slow = cellgames.make("torus-v0", size=3), Waiting()
-    one = Session(game, [None, "waiting"], lambda spec: slow)
-    other = Session(game, [None, "random"], lambda spec: load(spec, game))
-    one.move([5], 0)
-    view = one.view()
-    assert (view["thinking"], view["yours"], view["turn"]) == (True, False, 1), "the own stone is there at once"
-    with pytest.raises(RefusedError):
-        one.move([6], 1)
-    with pytest.raises(RefusedError):
-        one.undo()
-    other.move([5], 0)
-    settled(other)
-    assert other.view()["turn"] == 2
-    assert one.thinking
-    slow.go.set()
-    settled(one)
-    assert one.view()["turn"] == 2
-    assert one.view(0, 1)["events"][0]["move"] == "a1"
-
-
-def test_few_sessions_are_in_memory_and_the_others_are_read_again(tmp_path: Path) -> None:
-    now = [0.0]
-    game = cellgames.make("torus-v0", size=2)
-
-    def restore(saved: Mapping[str, Any]) -> Session:
-        return Session(game, saved["seats"], lambda spec: load(spec, game), seed=saved["seed"], saved=saved)
-
-    sessions = Sessions(tmp_path, restore, most=2, idle=100, clock=lambda: now[0])
-
-    def begin(time: float, *specs: str | None, agent: Any = None) -> Session:
-        now[0] = time
-        sessions.make_room()
-        session = Session(game, specs, lambda spec: agent or load(spec, game), asked={"game": "torus-v0"})
-        sessions.add(session)
-        return session
-
-    first, second = begin(0, None, "random"), begin(1, None, "random")
-    second.move([0], 0)
-    settled(second)
-    now[0] = 2
-    assert sessions.get(first.id) is first
-    third = begin(2, None, "random")  # in the place of the second one
-    again = sessions.get(second.id)
-    assert (len(sessions), again is second) == (2, False)
-    assert again.view() | {"events": []} == second.view() | {"events": []}
-    assert [event["move"] for event in again.view(0)["events"]] == second.moves
-    now[0] = 3
-    assert sessions.get(third.id) is third
-    for now[0], count in ((102.5, 1), (300, 0)):  # the second one was last asked for at 2, the third at 3
-        sessions.make_room()
-        assert len(sessions) == count
-    assert [one["id"] for one in sessions.games([second.id, "x"])] == [second.id]
-    assert len(sessions.games()) == 3
-    sessions.drop(third.id)
-    for id in (third.id, "../" * 4 + "abcd"):
-        with pytest.raises(LookupError):
-            sessions.get(id)
-    path = tmp_path / f"{first.id}.json"
-    path.write_bytes(path.read_bytes().replace(b"random", b"greedy"))
-    with refused("game", where=first.id):
-        sessions.get(first.id)
-    assert [one["id"] for one in sessions.games()] == [second.id]
-    slow = Waiting()
-    for _ in range(2):
-        begin(300, "waiting", None, agent=slow)
-    with pytest.raises(FullError):
-        sessions.make_room()
-    slow.go.set()
-
-
-def test_a_clock_goes_on_while_its_game_is_out_of_memory_and_a_resignation_is_kept(tmp_path: Path) -> None:
-    game, control = cellgames.make("torus-v0", size=2), TimeControl.parse("60+1")
-
-    def restore(saved: Mapping[str, Any]) -> Session:
-        return Session(game, saved["seats"], lambda spec: load(spec, game), time_control=control, saved=saved)
-
-    sessions = Sessions(tmp_path, restore, most=1)
-    one = Session(game, [None, "random"], lambda spec: load(spec, game), time_control=control)
-    sessions.add(one)
-    one.move([0], 0)
-    settled(one)
-    sessions.make_room()
-    time.sleep(0.3)
-    again = sessions.get(one.id)
-    used = again.saved()["seconds"]
-    assert used == one.saved()["seconds"]
-    clocks = again.view()["clocks"]
-    assert clocks["running"] == 0
-    assert clocks["left"][0] <= 61 - used[0][0] - 0.3
-    again.resign(0)
-    sessions.make_room()
-    last = sessions.get(one.id)
-    assert last.done
-    assert last.record() == again.record()
-
-
-@pytest.mark.parametrize(("most", "one"), [(4, 2), (64, 4)])
-def test_games_of_agents_alone_leave_room_for_those_of_people_and_of_other_visitors(
-    most: int, one: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    game, slow, visitor = cellgames.make("torus-v0", size=2), Waiting(), ContextVar("VISITOR", default="one")
-    monkeypatch.setattr(web_sessions, "VISITOR", visitor)
-    sessions = Sessions(tmp_path, lambda saved: pytest.fail("no game is read"), most=most)
-    for _ in range(one):
-        sessions.make_room(agents_alone=True)
-        session = Session(game, ["waiting", "waiting"], lambda spec: slow)
-        sessions.add(session)
-        session.go(4)
-        assert session.thinking
-    with pytest.raises(FullError):
-        sessions.make_room(agents_alone=True)
-    if most > 4:
-        visitor.set("another")
-        sessions.make_room(agents_alone=True)
-    sessions.make_room()
-    slow.go.set()
-
-
 def test_the_visitor_of_a_game_is_where_its_request_comes_from(tmp_path: Path) -> None:
     app = create_app(tmp_path)
     wish = {"game": "torus-v0", "parameters": {"size": 3}, "agents": ["random"]}
@@ -477,7 +284,7 @@ LONG = "xy" * 500
         *(
             {"game": "torus-v0", "agents": [name]}
             for name in (
-                *("os:system", "test_web_server:Crashing", "mcts:1000000", "gumbel:8:/etc/passwd", "perfect"),
+                *("os:system", "arena_bots:First", "mcts:1000000", "gumbel:8:/etc/passwd", "perfect"),
                 *("/etc/agent.safetensors", LONG[:500]),
             )
         ),
@@ -640,11 +447,16 @@ def test_answers_carry_headers_that_keep_foreign_scripts_out(client: Any) -> Non
         assert "unsafe" not in answer.headers["content-security-policy"]
 
 
-def test_the_page_is_small_and_needs_nothing_from_elsewhere() -> None:
-    files = [path for path in STATIC.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 400_000
-    for path in files:
-        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/", "")
+def test_the_page_is_small_readable_and_needs_nothing_from_elsewhere() -> None:
+    files = {path: path.read_text(encoding="utf-8") for path in STATIC.rglob("*") if path.is_file()}
+    assert sum(len(text.encode()) for text in files.values()) < 400_000
+    lines = {path.name: text.splitlines() for path, text in files.items() if path.suffix != ".svg"}
+    assert sum(map(len, lines.values())) <= 7_000
+    assert not {name for name, found in lines.items() if max(map(len, found)) > 140}
+    parts = ("page_", "game_", "analysis")
+    assert not {name for name, found in lines.items() if name.startswith(parts) and len(found) > 300}
+    for path, text in files.items():
+        text = text.replace("http://www.w3.org/", "")
         for word in ("innerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "@import"):
             assert word not in text, (path.name, word)
         assert not re.findall(r"https?://", text), path.name
@@ -653,9 +465,7 @@ def test_the_page_is_small_and_needs_nothing_from_elsewhere() -> None:
     assert all((STATIC / name).is_file() for name in re.findall(r'"/static/([^"]+)"', page))
 
 
-def test_the_command_says_where_it_is(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_says_where_it_is(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refusals of the command are in `test_refused_commands`."""
     import uvicorn
 
@@ -665,18 +475,15 @@ def test_the_command_says_where_it_is(
 
     words = ["serve", "--results", str(tmp_path), "--store", str(tmp_path / "s.sqlite"), "--port"]
     monkeypatch.setattr(uvicorn.Server, "run", stopped)
-    assert main([*words, "0"]) == 0
-    out = capsys.readouterr()
-    assert "http://127.0.0.1:" in out.out
-    assert "Stopped." in out.out
-    assert not out.err
-    assert main([*words, "0", "--host", "0.0.0.0"]) == 0
-    assert "no passwords" in capsys.readouterr().err
+    out, err = command.both([*words, "0"])
+    assert "http://127.0.0.1:" in out
+    assert "Stopped." in out
+    assert not err
+    assert "no passwords" in command.both([*words, "0", "--host", "0.0.0.0"])[1]
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        assert main([*words, str(taken.getsockname()[1])]) == 2
-    assert "another server" in capsys.readouterr().err
+        assert "another server" in command.refused([*words, taken.getsockname()[1]])
 
 
 def test_an_address_that_is_not_local_takes_any_name(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import page
 from colour_vision import VISION, lab
+from slow import slow_except
 from web_records import SMALL, recorded
 
 from cellgames.arena.records.record_lines import append
 from cellgames.web.views.view import CLOTH, GROUND, SEATS, STONES
 
-_PIXEL = """() => {
+_LIGHTNESS = """() => {
   const canvas = document.querySelector("canvas.cg-canvas");
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   let sum = 0;
@@ -67,36 +67,21 @@ def test_dark_colours_stand_out_against_their_ground() -> None:
         assert contrast(stone, STONES["fill"][0]) > 3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [1, len(SMALL)])
-def test_boards_are_drawn_again_when_the_theme_changes(chromium: Any, site: str, number: int) -> None:
-    with page(chromium) as (p, complaints):
-        p.goto(f"{site}/#/watch?file=games.jsonl&number={number}")
-        p.wait_for_selector(".cg-viewer[data-frame]")
-        p.wait_for_timeout(100)
-        light = p.evaluate(_PIXEL)
-        p.click("button[aria-label='Colours: as your system']")
-        p.click("button[aria-label='Colours: light']")
-        p.wait_for_timeout(100)
-        assert p.evaluate(_PIXEL) < 0.75 * light
-        p.emulate_media(color_scheme="dark")
-        p.click("button[aria-label='Colours: dark']")
-        p.wait_for_timeout(100)
-        assert p.evaluate(_PIXEL) < 0.75 * light, "the system prefers dark"
-        assert not complaints
-
-
-def test_the_choice_is_remembered_and_goes_before_the_system(chromium: Any, site: str) -> None:
+@pytest.mark.parametrize("number", slow_except([1], [1, len(SMALL)]))
+@pytest.mark.parametrize("p", [{"dark": True}], indirect=True, ids=["dark"])
+def test_the_choice_is_remembered_goes_before_the_system_and_is_that_of_boards(p: Any, site: str, number: int) -> None:
     ground = "() => getComputedStyle(document.body).backgroundColor"
-    with page(chromium, dark=True) as (p, complaints):
-        p.goto(f"{site}/#/play")
-        dark = p.evaluate(ground)
-        p.click("button[aria-label='Colours: as your system']")
-        light = p.evaluate(ground)
-        assert light != dark
-        p.reload()
-        p.wait_for_selector("button[aria-label='Colours: light']")
-        assert p.evaluate(ground) == light
-        p.click("button[aria-label='Colours: light']")
-        assert p.evaluate(ground) == dark
-        assert not complaints
+    p.goto(f"{site}/#/watch?file=games.jsonl&number={number}")
+    p.wait_for_selector(".cg-viewer[data-frame]")
+    dark, dark_board = p.evaluate(ground), p.evaluate(_LIGHTNESS)
+    p.click("button[aria-label='Colours: as your system']")
+    light = p.evaluate(ground)
+    assert light != dark
+    p.wait_for_function(f"(dark) => dark < 0.75 * ({_LIGHTNESS})()", arg=dark_board)
+    p.reload()
+    p.wait_for_selector("button[aria-label='Colours: light']")
+    assert p.evaluate(ground) == light
+    p.wait_for_selector(".cg-viewer[data-frame]")
+    p.click("button[aria-label='Colours: light']")
+    assert p.evaluate(ground) == dark
+    p.wait_for_function(f"(dark) => dark === ({_LIGHTNESS})()", arg=dark_board)
