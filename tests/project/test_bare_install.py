@@ -151,14 +151,7 @@ class Hidden:  # a finder of modules, without the lab: an editable installation 
         return None if name == "cellgames.lab" else self.finder.find_spec(name, path, target)
 
 sys.meta_path[:] = map(Hidden, sys.meta_path)
-# Importing these takes seconds. What the modules that need them import of the lab, `test_imports_go_down` finds.
-slow = "tensordict torchrl stable_baselines3 sb3_contrib pyspiel ray matplotlib"
-sys.modules.update(dict.fromkeys(slow.split()))
-import cellgames
 from cellgames.cli.main import main
-
-def core(name):
-    return not name.startswith("cellgames.lab") and not name.endswith("__main__")
 
 def run(*words):
     with contextlib.redirect_stdout(io.StringIO()) as said:
@@ -168,6 +161,20 @@ def run(*words):
             assert left.code in (0, None), words
     return said.getvalue()
 
+listed = {line.split()[0] for line in run("--help").splitlines() if line.startswith("  ")}
+assert {"round-robin", "analyse"} <= listed and not {"explain", "league"} & listed, listed
+assert "torus-v0" in run("list")
+"""
+
+WORK = """
+# Importing these takes seconds. What the modules that need them import of the lab, `test_imports_go_down` finds.
+slow = "tensordict torchrl stable_baselines3 sb3_contrib pyspiel ray matplotlib"
+sys.modules.update(dict.fromkeys(slow.split()))
+import cellgames
+
+def core(name):
+    return not name.startswith("cellgames.lab") and not name.endswith("__main__")
+
 modules = [found.name for found in pkgutil.walk_packages(cellgames.__path__, "cellgames.") if core(found.name)]
 assert len(modules) > 150, len(modules)
 for name in modules:
@@ -176,11 +183,6 @@ for name in modules:
     except ImportError as error:
         assert not (error.name or "").startswith("cellgames"), name
 assert not [name for name in sys.modules if name.startswith("cellgames.lab")]
-listed = {line.split()[0] for line in run("--help").splitlines() if line.startswith("  ")}
-assert {"round-robin", "analyse"} <= listed and not {"explain", "league"} & listed, listed
-"""
-
-WORK = """
 folder = sys.argv[1]
 run(*f"round-robin torus-v0 --size 3 --agents random greedy --games 4 --out {folder}/played --quiet".split())
 run(*f"analyse --records {folder}/played --out {folder}/analysed".split())
@@ -197,7 +199,7 @@ assert client.get("/api/records/worth", params={"file": "played/games.jsonl", "n
 
 
 @pytest.mark.parametrize(
-    "script", [SCRIPT, pytest.param(SCRIPT + WORK, marks=pytest.mark.slow)], ids=["imports", "runs"]
+    "script", [SCRIPT, pytest.param(SCRIPT + WORK, marks=pytest.mark.slow)], ids=["commands", "all"]
 )
 def test_the_core_runs_without_the_lab(tmp_path: Path, script: str) -> None:
     pytest.importorskip("fastapi")

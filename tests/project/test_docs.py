@@ -167,7 +167,7 @@ def test_commands_are_accepted(page: Path, capsys: pytest.CaptureFixture[str]) -
             assert re.search(rf"{option}\b", usage) or option == "--help", inline
 
 
-@every_page
+@pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "docs/tutorials").glob("*.md"))], ids=lambda page: page.name)
 def test_links_and_pictures_exist(page: Path) -> None:
     text = _FENCE.sub("", page.read_text(encoding="utf-8"))
     for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", text):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 BLOCK = 64  # bytes of zeros
 
@@ -21,25 +18,3 @@ def damaged(content: bytes, seed: int) -> bytes:
     else:
         data[place] ^= 1 << chance.randrange(8)
     return bytes(data)
-
-
-def outcomes(
-    path: Path, read: Callable[[], Any], refusals: tuple[type[Exception], ...], seeds: range
-) -> dict[str, list[int]]:
-    """Damage a file by each seed and read its content; afterwards it is as it was, and other errors are raised.
-
-    Returns:
-        The seeds by what happened: "refused", "harmless" (the content is the same) or "believed".
-    """
-    content, found = path.read_bytes(), dict[str, list[int]](refused=[], harmless=[], believed=[])
-    whole = read()
-    for seed in seeds:
-        path.write_bytes(damaged(content, seed))
-        try:
-            outcome = "harmless" if read() == whole else "believed"
-        except refusals as error:
-            outcome, message = "refused", str(error)
-            assert message.strip().isprintable(), "expected one line"
-        found[outcome].append(seed)
-    path.write_bytes(content)
-    return found
