@@ -85,3 +85,6 @@ def test_the_choice_is_remembered_goes_before_the_system_and_is_that_of_boards(p
     p.click("button[aria-label='Colours: light']")
     assert p.evaluate(ground) == dark
     p.wait_for_function(f"(dark) => dark === ({_LIGHTNESS})()", arg=dark_board)
+    p.click("button[aria-label='Colours: dark']")
+    p.emulate_media(color_scheme="light")  # the system's choice
+    p.wait_for_function(f"(dark) => dark < 0.75 * ({_LIGHTNESS})()", arg=dark_board)
