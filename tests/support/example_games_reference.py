@@ -74,27 +74,7 @@ def placements(board: Board, disc: str) -> list[tuple[int, int]]:
 
 
 @cache
-def lead(board: Board, disc: str) -> int:
-    """The discs by which `disc`, to move, ends ahead with best play of both; empty cells count for nobody."""
-    if moves := placements(board, disc):
-        return max(-lead(placed(board, *cell, disc), OTHER[disc]) for cell in moves)
-    if placements(board, OTHER[disc]):
-        return -lead(board, OTHER[disc])
-    text = "".join(board)
-    return text.count(disc) - text.count(OTHER[disc])
-
-
-@cache
 def wins(strip: str) -> bool:
     """True if the player to move in Treblecross wins."""
     nexts = [strip[:i] + "x" + strip[i + 1 :] for i, cell in enumerate(strip) if cell == "."]
     return any("xxx" in after or not wins(after) for after in nexts)
-
-
-@cache
-def chance_against_random(strip: str, random: bool) -> float:
-    """The chance that the best player wins Treblecross against random moves; `random` says whose turn it is."""
-    nexts = [strip[:i] + "x" + strip[i + 1 :] for i, cell in enumerate(strip) if cell == "."]
-    if random:
-        return sum(0.0 if "xxx" in after else chance_against_random(after, False) for after in nexts) / len(nexts)
-    return max(1.0 if "xxx" in after else chance_against_random(after, True) for after in nexts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pickle
 import subprocess
@@ -22,7 +23,7 @@ from toy_games import Race
 import cellgames
 from cellgames.envs import Game, registry
 from cellgames.envs.registry import REGISTRY, GamePlugin
-from cellgames.plugins import Variant
+from cellgames.plugins import Variant, resolve
 
 
 def python(code: str, *arguments: str) -> str:
@@ -107,6 +108,8 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "cloth-of-gold-wild-v0": [
         *({"neutral_stance": "angry"}, {"terrain": 1}, {"territory": "hulls"}, {"buffer": 17}),
         *({"wildlife": animals} for animals in (3, (1, 2), (1, True, 0), (1, 21, 0))),
+        *({"terrain": False, "weather": True}, {"perks": False, "combinations": True}),  # which need another option
+        {"neutral_density": 0.0, "neutral_stance": "defensive"},
     ],
 }
 
@@ -329,6 +332,14 @@ def test_an_extension_is_made_where_its_parameters_are_of_use() -> None:
     assert registry.make("toy-long-race-v0", laps=(1,)) == Race()
     with refused("parameter", "'size'"):
         registry.make(Race.id, size=3)
+
+
+@pytest.mark.parametrize("plugin", [plugin for plugin in registry.plugins() if plugin.extension is not None])
+def test_a_game_knows_nothing_of_its_extension(plugin: Any) -> None:
+    base, wider = resolve(plugin.game), resolve(plugin.extension.game)
+    usual = {field.name: field.default for field in dataclasses.fields(wider)}
+    assert cellgames.make(plugin.id) == cellgames.make(plugin.id, **usual) == base()
+    assert type(cellgames.make(plugin.id)) is base
 
 
 @pytest.mark.usefixtures("folder")
