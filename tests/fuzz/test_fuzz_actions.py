@@ -2,49 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from adapter_doors import ADAPTERS, core_state, legal
-from every_game import generator
+from every_game import generator, play
+from fuzzing import GAMES as SMALL
 from fuzzing import Inputs, documented, fuzz
 from hostile_actions import Recipe, recipes
 from hypothesis import strategies as st
+from learner_play import nth_legal
 from tensordict import TensorDict
 from toy_games import TOYS, random_actions
 
-import cellgames
 from cellgames.envs.adapters import SeatVector
 from cellgames.envs.core import Game, State, Vector, seeds
 
-GAMES: dict[str, Game] = {
-    "torus": cellgames.make("torus-v0", size=2),
-    "cloth": cellgames.make("cloth-of-gold-v0", height=8, width=9, generations=2, max_units=2, max_rounds=2, radius=3),
-    "grid": cellgames.make("grid-adaptation-v0", size=5, players=3, rounds=3, flip_rounds=(2,)),
-    **{toy.id: toy for toy in TOYS},
-}
+GAMES: dict[str, Game] = {**SMALL, **{toy.id: toy for toy in TOYS}}
 SIMULTANEOUS = [name for name, game in GAMES.items() if game.info.simultaneous]
 B = 2
 
 any_game = st.sampled_from(list(GAMES))
-
-
-def advanced(game: Game, recipe: Recipe) -> State:
-    state: State = game.init(seeds(recipe.seed, B))
-    random = generator(recipe.seed)
-    for _ in range(recipe.played):
-        state = game.step(state, random_actions(game, state, random))
-    return state
-
-
-def legal_ones(game: Game, state: State, recipe: Recipe) -> np.ndarray[Any, Any]:
-    """Legal actions as `step` takes them."""
-    found: np.ndarray[Any, Any] = random_actions(game, state, generator(recipe.seed + 1)).numpy()
-    return found
 
 
 def tensors_of(thing: Any) -> list[Any]:
@@ -56,21 +36,11 @@ def tensors_of(thing: Any) -> list[Any]:
     return [thing.tolist() if isinstance(thing, torch.Tensor) else thing]
 
 
-def play_or_refuse(env: Any, given: Any, legal: Any, look: Callable[[], Any], *kinds: type[Exception]) -> None:
-    """Step with what is given; a refusal changes nothing that `look` shows, and legal actions are played after it."""
-    before = tensors_of(look())
-    with documented(ValueError, *kinds):
-        env.step(given)
-        return
-    assert tensors_of(look()) == before
-    env.step(legal)
-
-
 @fuzz(Inputs(short=30, share=10), name=any_game, recipe=recipes())
 def test_actions_of_the_core(name: str, recipe: Recipe) -> None:
     game = GAMES[name]
-    state = advanced(game, recipe)
-    given, before = recipe.build(legal_ones(game, state, recipe)), state.clone()
+    state = play(game, game.init(seeds(recipe.seed, B)), recipe.played, recipe.seed)
+    given, before = recipe.build(random_actions(game, state, generator(recipe.seed + 1)).numpy()), state.clone()
     with documented(ValueError):
         after = game.step(state, given)
         assert isinstance(given, torch.Tensor), "only tensors are actions of a batch"
@@ -87,9 +57,12 @@ def test_actions_of_vectors(name: str, recipe: Recipe) -> None:
     random = generator(recipe.seed)
     for _ in range(recipe.played):
         vector.step_random(random)
-    legal = legal_ones(game, vector.state, recipe)
-    play_or_refuse(vector, recipe.build(legal), torch.from_numpy(legal), lambda: vector.state)
-    assert len(vector.state) == B
+    before, legal = vector.state.clone(), random_actions(game, vector.state, random)
+    with documented(ValueError):
+        vector.step(recipe.build(legal.numpy()))
+        return
+    assert vector.state.equal(before)
+    vector.step(legal)
 
 
 @cache
@@ -115,10 +88,7 @@ def test_actions_of_a_learners_seat(name: str, illegal: str, recipe: Recipe) -> 
 
 
 def first_legal(vector: SeatVector) -> torch.Tensor:
-    """The first legal choice of each component, as `step` takes it."""
-    nvec = vector.game.info.action_nvec
-    parts = [part.int().argmax(-1) for part in vector.action_mask.split(list(nvec), -1)]
-    return parts[0] if len(parts) == 1 else torch.stack(parts, -1)
+    return torch.stack([nth_legal(vector.game, mask, 0) for mask in vector.action_mask])
 
 
 @cache

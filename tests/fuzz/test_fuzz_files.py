@@ -16,7 +16,9 @@ import pytest
 import torch
 from fuzzing import Inputs, documented, fuzz
 from hypothesis import strategies as st
-from mutations import Change, Edit, applied, changed, changes, edits, mutated
+from mutations import Change, Edit, applied, changed, changes, edits, large, mutated
+from safetensors import safe_open
+from safetensors.torch import load, save
 from store_games import chunk
 from training_runs import network_for, tiny
 
@@ -78,6 +80,13 @@ def weights_bytes(folder: Path) -> bytes:
     return path.read_bytes()
 
 
+def weights(folder: Path) -> tuple[dict[str, torch.Tensor], Any]:
+    """The tensors of the weights, and the words beside them."""
+    tensors = load(weights_bytes(folder))
+    with safe_open(folder / "whole.safetensors", "pt") as file:
+        return tensors, json.loads(file.metadata()["about"])
+
+
 def load_and_play(path: Path) -> None:
     """Load a network, and let it play a game."""
     network, about = load_network(path, GAME)
@@ -98,17 +107,10 @@ def test_bytes_of_weights(folder: Path, made: tuple[Edit, ...]) -> None:
 
 @fuzz(Inputs(short=15, share=2), made=changes())
 def test_words_beside_weights(folder: Path, made: tuple[Change, ...]) -> None:
-    from safetensors import safe_open
-    from safetensors.torch import load, save
-
-    whole = folder / "whole.safetensors"
-    tensors = load(weights_bytes(folder))
-    with safe_open(whole, "pt") as file:
-        about = json.loads(file.metadata()["about"])
+    tensors, about = weights(folder)
     about = changed(about, made)
-    sizes = about.get("size") if isinstance(about, dict) else None
-    if isinstance(sizes, dict) and any(isinstance(size, int | float) and size > 40 for size in sizes.values()):
-        return  # a network that does not fit into the memory
+    if large(about, "size", 40):
+        return
     path = folder / "words.safetensors"
     path.write_bytes(save(tensors, metadata={"about": json.dumps(about)}))
     with documented(ValueError):
@@ -121,12 +123,7 @@ def test_words_beside_weights(folder: Path, made: tuple[Change, ...]) -> None:
     kind=st.sampled_from(["nan", "inf", "shape", "dtype", "missing", "more", "empty"]),
 )
 def test_tensors_of_weights(folder: Path, place: int, kind: str) -> None:
-    from safetensors import safe_open
-    from safetensors.torch import load, save
-
-    tensors = load(weights_bytes(folder))
-    with safe_open(folder / "whole.safetensors", "pt") as file:
-        about = file.metadata()
+    tensors, about = weights(folder)
     name = list(tensors)[place % len(tensors)]
     value = tensors[name].clone()
     if kind in ("nan", "inf"):
@@ -145,7 +142,7 @@ def test_tensors_of_weights(folder: Path, place: int, kind: str) -> None:
     elif kind == "more":
         tensors["another"] = torch.zeros(3)
     path = folder / "tensors.safetensors"
-    path.write_bytes(save(tensors, metadata=about))
+    path.write_bytes(save(tensors, metadata={"about": json.dumps(about)}))
     with pytest.raises(InputError) as refused:
         load_and_play(path)
     with documented(ValueError):

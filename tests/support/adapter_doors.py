@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 import torch
 from gymnasium.utils.env_checker import check_env
@@ -94,6 +95,29 @@ def legal(env: Any, number: int) -> Tensor:
 def outcome_of(result: Any) -> tuple[Any, Any, Any]:
     """Return reward, end and `infos` of what a step of Gymnasium's and SB3's environments gives."""
     return (result[1], result[2], result[4]) if len(result) == 5 else result[1:]
+
+
+def parts(mask: Any) -> tuple[Any, ...]:
+    """The masks of an action's components."""
+    return mask if isinstance(mask, tuple) else (mask,)
+
+
+def choose(mask: Any, random: np.random.Generator) -> Any:
+    """A random legal action of a mask as observations hold it."""
+    chosen = [int(random.choice(np.flatnonzero(part))) for part in parts(mask)]
+    return np.array(chosen) if isinstance(mask, tuple) else chosen[0]
+
+
+def play_on(env: Any, seed: int = 0, moves: int = 10_000) -> list[Any]:
+    """Random legal moves; all that `last` says on the way, and the rewards of every step."""
+    random, steps = np.random.default_rng(seed), []
+    while env.agents and moves > 0:
+        observation, reward, terminated, truncated, info = env.last()
+        steps.append((env.agent_selection, observation, reward, terminated, truncated, info, dict(env.rewards)))
+        done = terminated or truncated
+        env.step(None if done else choose(observation["action_mask"], random))
+        moves -= 1
+    return steps
 
 
 def _plain(action: Tensor) -> Any:

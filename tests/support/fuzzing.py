@@ -19,6 +19,15 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+import cellgames
+from cellgames.envs.core import Game
+
+GAMES: dict[str, Game] = {
+    "torus": cellgames.make("torus-v0", size=2),
+    "cloth": cellgames.make("cloth-of-gold-v0", height=8, width=9, generations=2, max_units=2, max_rounds=2, radius=3),
+    "grid": cellgames.make("grid-adaptation-v0", size=5, players=3, rounds=3, flip_rounds=(2,)),
+}
+
 LIMIT_S = 20
 """Seconds after which an input hangs; a busy machine takes a second for the slowest."""
 

@@ -2,7 +2,7 @@
 
     python tests/support/golden_playthroughs.py            # write tests/golden/*.txt anew, then read the diff
 
-`test_golden.py` compares. A difference means that a game behaves differently: a new version of the game, or a bug.
+`test_core_contract.py` compares. A difference means that a game behaves differently: a new version, or a bug.
 """
 
 from __future__ import annotations

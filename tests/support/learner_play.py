@@ -1,19 +1,21 @@
-"""Opponents and learners of known habits, and what a learner gets by the core's single steps."""
+"""Games, opponents and learners for tests of adapters, and what a learner gets by the core's single steps."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from every_game import QUICK, smaller
+from every_game import QUICK, play, smaller
 from slow import slow_except
 from torch import Tensor
 from toy_games import TOYS
 
 import cellgames
 from cellgames.envs.adapters.seats import SeatVector
-from cellgames.envs.core import Game, chance
+from cellgames.envs.core import Game, State, chance, seeds
 
 _CUP: dict[str, Any] = {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 2, "max_generations": 12, "teams": 3}
 _BRIEF: dict[str, dict[str, Any]] = {**QUICK, "torus-small-v0": {"size": 2}, "toroidal-cup-small-v0": _CUP}
@@ -35,6 +37,35 @@ def of_each(games: dict[str, Game]) -> pytest.MarkDecorator:
 
 
 every_game = of_each(GAMES)
+
+
+def same(one: Any, two: Any) -> bool:
+    """Return True if nested containers, states, records, arrays and tensors agree in content and dtype."""
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, tuple | list):
+        return len(one) == len(two) and all(map(same, one, two))
+    if isinstance(one, torch.Tensor):
+        return one.dtype == two.dtype and torch.equal(one, two)
+    if dataclasses.is_dataclass(one):
+        names = [field.name for field in dataclasses.fields(one)]
+        return type(one) is type(two) and all(same(getattr(one, name), getattr(two, name)) for name in names)
+    if isinstance(one, np.ndarray):
+        if one.dtype == object:
+            return one.shape == two.shape and same(list(one), list(two))
+        return bool(one.dtype == two.dtype) and np.array_equal(one, two)
+    return bool(one == two)
+
+
+def shown(game: Game, state: State) -> list[str]:
+    """Return the line of each game."""
+    return [game.state_to_string(state[env_id]) for env_id in range(len(state))]
+
+
+def lines_of(game: Game) -> list[str]:
+    """Return positions in the middle of games that go on, at least one."""
+    state = play(game, game.init(seeds(1, 6)), max(1, game.info.max_turns // 3))
+    return shown(game, state[~state.done])
 
 
 def nth_legal(game: Game, mask: Tensor, number: int) -> Tensor:
@@ -111,9 +142,9 @@ def by_hand(game: Game, seed: int, player: int, habit: Habit, steps: int) -> lis
     One game after the other, a step at a time; `habit` plays all other seats.
     """
     told: list[tuple[float, bool, bool, Any]] = []
-    learner, seeds = Learner(1), torch.tensor([seed])
+    learner, seed_of_game = Learner(1), torch.tensor([seed])
     while len(told) < steps:
-        state = game.init(seeds)
+        state = game.init(seed_of_game)
         asked = [0] * game.info.num_players
         earned: list[float] = []  # for each action of the learner's
         early = 0.0  # before its first one
@@ -138,7 +169,7 @@ def by_hand(game: Game, seed: int, player: int, habit: Habit, steps: int) -> lis
             told.append(
                 (reward, last and bool(state.terminated), last and bool(state.truncated), state if last else None)
             )
-        seeds = chance.next_seed(state.seed)
+        seed_of_game = chance.next_seed(state.seed)
     return told[:steps]
 
 

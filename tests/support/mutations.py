@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -101,6 +102,12 @@ def changed(data: Any, made: tuple[Change, ...]) -> Any:
 def mutated(text: bytes, made: tuple[Any, ...]) -> bytes:
     """Return the text of a JSON value with edits or changes made."""
     return applied(text, made) if isinstance(made[0], Edit) else json.dumps(changed(json.loads(text), made)).encode()
+
+
+def large(data: Any, key: str, most: float, below: float = math.inf) -> bool:
+    """Return True if an object of JSON asks for a board or a network that may not fit into the memory."""
+    sizes = data.get(key) if isinstance(data, dict) else None
+    return isinstance(sizes, dict) and any(isinstance(x, int | float) and most < x < below for x in sizes.values())
 
 
 def _found(data: Any, path: tuple[int, ...]) -> tuple[Any, Any]:

@@ -26,7 +26,7 @@ Cells = list[tuple[int, int]]
 Start = tuple[set[tuple[int, int]], set[tuple[int, int]]]
 
 
-def laid(stamp: str, orientation: int, x: int, y: int) -> Cells:
+def laid(stamp: str, orientation: int, x: int, y: int, rows: int = ROWS, cols: int = COLS) -> Cells:
     """The cells of a stamp about column x and row y, mirrored left to right (4 to 7), then turned clockwise."""
     drawing = list(STAMPS[stamp])
     if orientation >= 4:
@@ -35,7 +35,7 @@ def laid(stamp: str, orientation: int, x: int, y: int) -> Cells:
         drawing = ["".join(column) for column in zip(*drawing[::-1], strict=True)]
     top, left = y - len(drawing) // 2, x - len(drawing[0]) // 2
     marks = [(r, c) for r, line in enumerate(drawing) for c, mark in enumerate(line) if mark == "o"]
-    return [((top + r) % ROWS, (left + c) % COLS) for r, c in marks]
+    return [((top + r) % rows, (left + c) % cols) for r, c in marks]
 
 
 def about(random: Random, middle: int, reach: int) -> int:

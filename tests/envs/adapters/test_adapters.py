@@ -15,16 +15,15 @@ import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
-import torch
-from adapter_doors import ADAPTERS, Adapter, adapters, core_state, game_of, legal, outcome_of
+from adapter_doors import ADAPTERS, Adapter, adapters, core_state, game_of, legal, outcome_of, play_on
 from every_game import finished
 from gymnasium.vector import SyncVectorEnv
-from pettingzoo_play import REGISTERED, play_on, same
+from learner_play import lines_of, same, shown
 from refusals import fails, refused
 from toy_games import Race, Sealed, TwoPartRace
 
 import cellgames
-from cellgames.envs import registry, torus_v0
+from cellgames.envs import registry
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatVectorEnv
 from cellgames.envs.adapters.pettingzoo_aec import make_aec
 from cellgames.envs.adapters.pettingzoo_parallel import make_parallel
@@ -34,6 +33,7 @@ from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.core.raster import to_rgb
 
 TORUS: Game = cellgames.make("torus-v0", size=2)
+REGISTERED: dict[str, Game] = {id: cellgames.make(id) for id in cellgames.games()}
 FEW = {game.id: game for game in (cellgames.make("torus-small-v0"), Race(), TwoPartRace(), Sealed())}
 
 pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested:UserWarning")
@@ -92,24 +92,12 @@ def test_a_bad_seed_is_refused(adapter: Adapter, game: Game, seed: Any) -> None:
     assert core_state(env).equal(before)
 
 
-def lines_of(game: Game, count: int = 6) -> list[str]:
-    """Positions in the middle of games, which go on."""
-    state = game.init(seeds(1, count))
-    for number in range(max(1, game.info.max_turns // 3)):
-        state = game.step(state, game.random_actions(state, torch.Generator().manual_seed(number)))
-    return [game.state_to_string(state[i]) for i in (~state.done).nonzero().flatten().tolist()]
-
-
 @adapters()
 def test_a_reset_starts_from_a_position(adapter: Adapter, game: Game) -> None:
     line = lines_of(game)[0]
     env = adapter.make(game, **of_seat(adapter, game, game.string_to_state(line)))
-
-    def shown() -> set[str]:
-        return {game.state_to_string(core_state(env)[i]) for i in range(adapter.num_envs)}
-
     adapter.reset(env, options={"position": line})
-    assert shown() == {line}
+    assert {*shown(game, core_state(env))} == {line}
     assert not core_state(env).rewards.any()
     before, over = core_state(env), game.state_to_string(finished(game, 1))
     for wrong in ("no such position", 7, over):
@@ -117,7 +105,7 @@ def test_a_reset_starts_from_a_position(adapter: Adapter, game: Game) -> None:
             adapter.reset(env, options={"position": wrong})
         assert core_state(env).equal(before), "a refused position has changed the games"
     adapter.reset(env, options={})
-    assert line not in shown()
+    assert line not in shown(game, core_state(env))
 
 
 @adapters(games=FEW)
@@ -138,7 +126,7 @@ def test_every_env_may_have_a_position_of_its_own(name: str) -> None:
     env, own = adapter.make(TORUS, **({"seat": 0} if adapter.learner else {})), [lines[1], None, lines[0]]
     each = [{} if line is None else {"position": line} for line in own]
     adapter.reset(env, options=each if name == "sb3" else {"position": own})
-    assert [TORUS.state_to_string(core_state(env)[i]) for i in range(3)] == [lines[1], start, lines[0]]
+    assert shown(TORUS, core_state(env)) == [lines[1], start, lines[0]]
     if name != "sb3":
         with refused("position"):
             adapter.reset(env, options={"position": lines})
@@ -229,12 +217,6 @@ def test_every_illegal_choice_of_a_simultaneous_game_is_reported() -> None:
     assert [line.rpartition("; ")[2] for lines in told.values() for line in lines] == [
         *("played 4 instead", "played 4 instead", "played 2 instead")
     ]
-
-
-def test_a_module_of_a_game_in_turns_says_why_it_has_no_parallel_env() -> None:
-    assert not hasattr(torus_v0, "parallel_env")
-    with pytest.raises(AttributeError):
-        _ = torus_v0.parallel_env
 
 
 @adapters(lambda adapter: adapter.modes)
@@ -337,24 +319,18 @@ def test_a_game_of_the_other_kind_is_refused() -> None:
 
 
 @pytest.mark.parametrize("id", REGISTERED)
-def test_every_game_has_its_module(id: str) -> None:
-    game = REGISTERED[id]
+def test_every_game_has_its_module_and_stands_in_the_registries(id: str) -> None:
+    game, name = REGISTERED[id], f"cellgames/{id}"
     module = importlib.import_module(f"cellgames.envs.{game.id.replace('-', '_')}")
-    env = module.env(**game.parameters)
-    assert game_of(env) == game
-    assert game_of(module.raw_env(**game.parameters)) == game
-    assert hasattr(module, "parallel_env") == game.info.simultaneous
-
-
-@pytest.mark.parametrize("id", REGISTERED)
-def test_pettingzoos_registry_makes_every_game(id: str) -> None:
-    env = pettingzoo.make("aec", f"cellgames/{id}", render_mode="ansi")
-    assert game_of(env) == REGISTERED[id]
+    env = pettingzoo.make("aec", name, render_mode="ansi")
+    for made in (module.env(**game.parameters), module.raw_env(**game.parameters), env):
+        assert game_of(made) == game
     assert env.render_mode == "ansi"  # type: ignore[attr-defined]  # wrappers hand it on
-    spec = pettingzoo.spec("aec", f"cellgames/{id}")
+    assert hasattr(module, "parallel_env") == (name in pettingzoo.parallel_registry) == game.info.simultaneous
+    spec = pettingzoo.spec("aec", name)
     assert isinstance(spec.entry_point, str)
-    assert pickle.loads(pickle.dumps(spec)) == spec
-    assert (f"cellgames/{id}" in pettingzoo.parallel_registry) == REGISTERED[id].info.simultaneous
+    for entry in (spec, gymnasium.spec(name)):
+        assert pickle.loads(pickle.dumps(entry)) == entry
 
 
 def test_pettingzoos_registry_takes_parameters_and_finds_the_newest_version() -> None:
@@ -390,8 +366,5 @@ def test_gymnasiums_registry_takes_parameters_and_opponents() -> None:
     # `make_vec` hands the arguments of the specification to `make`, which has an argument `id` of its own.
     single = gymnasium.make_vec("cellgames/torus-v0", num_envs=2, vectorization_mode="sync", size=3)
     assert isinstance(single, SyncVectorEnv)
-    for id in REGISTERED:
-        spec = gymnasium.spec(f"cellgames/{id}")
-        assert pickle.loads(pickle.dumps(spec)) == spec
     with refused("parameter", "'sizes'"):
         gymnasium.make("cellgames/torus-v0", sizes=3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,7 +10,19 @@ import gymnasium
 import pytest
 import torch
 from every_game import generator
-from learner_play import GAMES, Habit, Learner, by_hand, every_game, random_learner
+from learner_play import (
+    GAMES,
+    REGISTERED,
+    Habit,
+    Learner,
+    by_hand,
+    every_game,
+    lines_of,
+    of_each,
+    random_learner,
+    same,
+    shown,
+)
 from refusals import fails, refused
 from torch import Tensor
 from toy_games import Race, RaceState, Sealed
@@ -25,20 +36,6 @@ from cellgames.envs.adapters.seats import SeatTransition, SeatVector
 from cellgames.envs.core import LOSS, Game, IllegalActionError, chance, seeds
 
 TORUS = cellgames.make("torus-v0", size=2)
-
-
-def tensors(record: Any) -> dict[str, Any]:
-    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
-
-
-def same(one: Any, two: Any) -> bool:
-    if isinstance(one, Tensor):
-        return one.dtype == two.dtype and torch.equal(one, two)
-    if hasattr(one, "equal"):  # a state
-        return bool(one.equal(two))
-    if dataclasses.is_dataclass(one):
-        return type(one) is type(two) and all(same(value, getattr(two, name)) for name, value in tensors(one).items())
-    return bool(one == two)
 
 
 def run(vector: SeatVector, steps: int, seed: int = 3) -> list[SeatTransition]:
@@ -55,7 +52,7 @@ def test_what_a_step_returns_is_not_overwritten_by_later_steps(game: Game) -> No
         moved = vector.step(random_learner(vector, random))
         kept += [moved.rewards, moved.terminated, moved.truncated]
         if moved.ended is not None:
-            kept += [moved.ended.state, *(x for x in tensors(moved.ended).values() if isinstance(x, Tensor))]
+            kept += [moved.ended.state, *(x for x in vars(moved.ended).values() if isinstance(x, Tensor))]
         kept = [one if isinstance(one, tuple) else (one, one.clone()) for one in kept]
     assert all(same(one, copy) for one, copy in kept)
 
@@ -148,6 +145,10 @@ def test_a_seat_that_never_acts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(seats_module, "PATIENCE", 10)
     with pytest.raises(RuntimeError):
         SeatVector(TortoiseFirst(goal=1), 2, Walk(), seat="hare")
+    game = Race(goal=1)  # the first step ends it
+    vector = SeatVector(game, 2, seat="hare", seed=1)
+    with pytest.raises(RuntimeError):
+        vector.reset(1, position=game.state_to_string(TortoiseFirst(goal=1).init(seeds(1, 1))))
 
 
 def test_opponents_in_one_env_never_see_anothers_games() -> None:
@@ -274,14 +275,14 @@ def test_an_illegal_action_raises_or_loses_the_game() -> None:
     assert later.rewards[1] == 0
 
 
-NOBODY: tuple[Any, ...] = ({}, 7, [None, 7])
+NOBODY: tuple[Any, ...] = ({}, 7, [None, 7], [])
 
 
 @pytest.mark.parametrize(
     ("options", "got"),
     [
         *(({"seat": seat}, repr(seat)) for seat in (2, -1, "blue", 1.0)),
-        *(({"opponents": wrong}, None) for wrong in (*NOBODY, [])),
+        *(({"opponents": wrong}, None) for wrong in NOBODY),
         *(
             ({"opponents": [None, None], "weights": weights}, str(weights))
             for weights in ([1.0], [2, -1], [0, 0], [1, float("nan")])
@@ -293,3 +294,79 @@ NOBODY: tuple[Any, ...] = ({}, 7, [None, 7])
 def test_bad_arguments_are_refused(options: dict[str, Any], got: str | None) -> None:
     with refused(list(options)[-1], got):
         SeatVector(TORUS, 2, **options)
+
+
+every_registered = of_each(REGISTERED)
+
+
+@every_registered
+def test_all_games_of_a_vector_start_from_positions(game: Game) -> None:
+    """Each with the seed that follows."""
+    lines, random = lines_of(game)[:2], generator(2)
+    steps = min(2 * game.info.max_turns, 40) if len(lines) > 1 else 12
+    states = [game.string_to_state(line) for line in lines]
+    for positions in (lines, type(states[0]).cat(states)):
+        vector = game.vector(8, seed=1, compile="never", positions=positions)
+        started = set(shown(game, vector.state))
+        for _ in range(steps):
+            before = vector.state
+            done = vector.step_random(random).done
+            assert torch.equal(vector.legal_actions, game.legal_actions(vector.state))
+            assert torch.equal(vector.state.seed, torch.where(done, chance.next_seed(before.seed), before.seed))
+            assert not vector.state.rewards[done].any()
+            started |= set(shown(game, vector.state[done]))
+        assert started == set(lines)
+
+
+class Curriculum:
+    """A sampler that draws of more and more positions."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines, self.known, self.counts = lines, 1, [0]
+
+    def __call__(self, count: int, generator: torch.Generator) -> list[str]:
+        self.counts.append(count)
+        return [self.lines[i] for i in torch.randint(self.known, (count,), generator=generator).tolist()]
+
+
+@every_registered
+def test_a_sampler_gives_every_new_game_its_position(game: Game) -> None:
+    lines = lines_of(game)
+    sampler = Curriculum(lines)
+    vector = SeatVector(game, 4, seed=1)
+    vector.set_positions(sampler)
+    vector.reset(3)
+    assert sampler.counts[1] == 4
+    random, ended = generator(1), 0
+    for step in range(12):
+        moved = vector.step(random_learner(vector, random))
+        ended += 0 if moved.ended is None else len(moved.ended.env_ids)
+        sampler.known = 1 + step % len(lines)
+    assert sum(sampler.counts) >= 4 + ended
+    one, two = (game.vector(4, seed=1, compile="never", positions=Curriculum(lines)) for _ in range(2))
+    randoms = generator(5), generator(5)
+    for _ in range(8):
+        one.step_random(randoms[0])
+        two.step_random(randoms[1])
+    assert one.state.equal(two.state), "the same seeds give other games"
+    sampler.known = len(lines)
+    starts = {tuple(shown(game, game.vector(16, seed=seed, positions=sampler).state)) for seed in range(3)}
+    assert len(starts) > 1 or len(lines) == 1, "the seed does not reach the sampler"
+    vector.set_positions(None)
+    vector.reset(3)
+    assert vector.state.equal(SeatVector(game, 4, seed=3).state)
+
+
+def test_bad_positions_are_refused() -> None:
+    small = cellgames.make("torus-v0", size=3)
+    for positions, parameter, got in (
+        ([], "position", "[]"),
+        (["x"], "position", "'x'"),
+        ([3], "position", "[3]"),
+        (small.init(seeds(0, 1)), "positions", None),
+        (Race().init(seeds(0, 1)), "positions", None),
+        (lambda count, generator: [lines_of(TORUS)[0]] * (count + 1), "positions", "3"),
+        (TORUS.init(seeds(0, 2)).replace(truncated=torch.tensor([False, True])), "position", None),
+    ):
+        with refused(parameter, got):
+            TORUS.vector(2, positions=positions)  # type: ignore[arg-type]  # on purpose

@@ -1,4 +1,4 @@
-"""Boards of bits against sets of cells: every width across word boundaries, odd sizes, both edges."""
+"""Boards of bits, and Life on them, against sets of cells: widths across word boundaries, odd sizes, both edges."""
 
 from __future__ import annotations
 
@@ -7,11 +7,22 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from life_reference import Cell, around, live_cells, soup, spread
-from native_code import native_library
+from life_reference import (
+    Cell,
+    around,
+    boards_tensor,
+    census,
+    drawn,
+    live_cells,
+    next_board,
+    next_cells,
+    soup,
+    spread,
+)
+from native_code import native_library, threads
 from torch import Tensor
 
-from cellgames.envs.boards import Footprint, Grid, count
+from cellgames.envs.boards import Footprint, Grid, Life, count, generation, inherited, life
 from cellgames.envs.boards.board_planes import write_planes
 from cellgames.envs.native import without_native
 
@@ -122,10 +133,7 @@ def test_boards_of_many_cells_are_counted(rows: int, cols: int) -> None:
 @pytest.mark.parametrize("dtype", [torch.int16, torch.float32])
 @pytest.mark.parametrize(
     ("rows", "cols", "count"),
-    [
-        *((rows, cols, 5) for rows, cols in ((3, 3), (5, 16), (7, 17), (4, 63), (3, 64), (20, 100), (3, 200))),
-        *((rows, cols, 800) for rows, cols in ((5, 16), (3, 64), (20, 100))),
-    ],
+    [(3, 3, 5), (5, 16, 5), (7, 17, 5), (4, 63, 5), (3, 64, 5), (20, 100, 5), (3, 200, 5), (20, 100, 800)],
 )
 @pytest.mark.parametrize("first", [(4, 2), (1, 1), (0, 0)], ids=str)
 def test_planes_are_those_of_torch_code(
@@ -151,3 +159,95 @@ def test_planes_are_those_of_torch_code(
         own, other = cells[torch.arange(count), 1 + seat], cells[torch.arange(count), 2 - seat]
         assert torch.equal(seen[:, 1:3], torch.stack((own, other), 1).to(dtype))
         assert torch.equal(seen[:, 4:], numbers[:, :, None, None].to(dtype).expand(count, 2, rows, cols))
+
+
+def colours_after(board: Tensor, teams: int, wrap: bool = True) -> Tensor:
+    """The next generation of int8 [B, H, W], 0 empty, else a team's number."""
+    grid = Grid(board.shape[1], board.shape[2], wrap)
+    planes = [grid.pack(board == team) for team in range(1, teams)]
+    live, inherit = inherited(grid, grid.pack(board), planes)
+    after = teams * grid.unpack(live).to(torch.int8)
+    for team, plane in enumerate(inherit, 1):
+        after[grid.unpack(plane & live)] = team
+    return after
+
+
+@every_width
+@both_edges
+def test_a_generation_is_that_of_the_reference(cols: int, wrap: bool) -> None:
+    for rows in (3, 4 + cols % 4):
+        grid = Grid(rows, cols, wrap)
+        boards = soup(rows, cols, 0.2, 0.4, 0.8)
+        packed = grid.pack(boards)
+        after = generation(grid, packed)
+        expected = [next_cells(live_cells(board), rows, cols, wrap) for board in boards]
+        assert same(grid, after, expected), rows
+        assert torch.equal(packed, grid.pack(boards))  # untouched
+
+
+@every_width
+@both_edges
+def test_colours_are_those_of_the_reference(cols: int, wrap: bool) -> None:
+    rows = 3 + cols % 4
+    for teams in (2, 3) if cols % 2 else (2, 4, 7):
+        boards = soup(rows, cols, 0.25, 0.4, 0.7, teams=teams)
+        after = colours_after(boards, teams, wrap)
+        for board, got in zip(boards, after, strict=True):
+            assert live_cells(got) == next_board(live_cells(board), rows, cols, wrap), teams
+
+
+def test_the_r_pentomino_settles_at_generation_1103_with_116_cells() -> None:
+    """8 blocks, 6 gliders, 4 beehives, 4 blinkers, a ship, a boat and a loaf; no glider meets another on the way."""
+    size = 512
+    start = {(row + size // 2, col + size // 2): 1 for row, col in drawn(".oo\noo.\n.o.")}
+    boards = Life(size, size, 1, wrap=True)
+    boards.load(boards_tensor([start], size, size))
+    cells = []
+    for at in (1102, 1103, 1104, 1105, 1113):
+        boards.advance(at - boards.generations)
+        cells.append(int(boards.counts()))
+        if at >= 1103:
+            groups = census(live_cells(boards.cells()[0]), size, size)
+            assert groups == {4: 8, 5: 6 + 1, 6: 4 + 1, 3: 4, 7: 1}
+    assert cells == [118, 116, 116, 116, 116]
+
+
+@pytest.mark.parametrize("boards", [1, 7, 8, 9, 17, 40])
+@both_edges
+def test_boards_side_by_side_live_as_they_do_alone(boards: int, wrap: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one chunk and in several of 8 to 16 boards."""
+    rows, cols = 9, 65
+    start = soup(rows, cols, *(i / boards for i in range(1, boards + 1)))
+    live: list[set[tuple[int, int]]] = [set(live_cells(board)) for board in start]
+    many = Life(rows, cols, boards, wrap=wrap)
+    monkeypatch.setattr(life, "CHUNK_WORDS", 256)
+    chunked = Life(rows, cols, boards, wrap=wrap)
+    assert (len(chunked._now) > 1) == (boards > 14)
+    many.load(start)
+    chunked.load(start)
+    for steps in (1, 2, 3, 0, 4):
+        for _ in range(steps):
+            live = [next_cells(cells, rows, cols, wrap) for cells in live]
+        for each in (many, chunked):
+            each.advance(steps)
+            assert each.cells().shape == (boards, rows, cols)
+            assert [set(live_cells(board)) for board in each.cells()] == live
+            assert each.counts().tolist() == [len(cells) for cells in live]
+    assert many.generations == chunked.generations == 10
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols"), [(3, 3), (64, 64), (3, 64), (5, 65), (9, 63), (7, 129), (16, 300), (3, 4000)]
+)
+@both_edges
+def test_native_generations_are_the_same(rows: int, cols: int, wrap: bool) -> None:
+    native_library()
+    grid, chance = Grid(rows, cols, wrap), torch.Generator().manual_seed(rows)
+    for boards in (0, 1, 3, 129):
+        cells = grid.pack(torch.rand((boards, 2, rows, cols), generator=chance) < 0.4)
+        for generations in (0, 1, 2, 9):
+            with threads(1 + generations % 4):
+                native = life.advance(grid, cells, generations)
+            with without_native():
+                assert torch.equal(native, life.advance(grid, cells, generations)), (boards, generations)
+            assert torch.equal(life.advance(grid, cells[..., ::2], generations), native[..., ::2])

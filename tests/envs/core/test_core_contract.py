@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import golden_playthroughs as golden
 import pytest
 import torch
-from every_game import GAMES, every_game, generator, midway, seen
+from every_game import GAMES, every_game, generator, midway, seen, smaller
 from refusals import fails, refused
 from toy_games import random_actions
 from twins import NOT_TELLING, WAYS, telling_methods, told, twin
@@ -19,6 +20,7 @@ from twins import NOT_TELLING, WAYS, telling_methods, told, twin
 import cellgames
 from cellgames import InputError
 from cellgames.envs.core import Game, IllegalActionError, State, seeds
+from cellgames.envs.native import without_native
 
 
 @every_game
@@ -29,43 +31,31 @@ def test_a_batch_of_no_games_is_a_batch(game: Game) -> None:
         for nothing, something in zip(seen(game, state), seen(game, game.init(seeds(0, 2))), strict=True):
             assert tuple(nothing.shape) == (0, *something.shape[1:])
             assert nothing.dtype == something.dtype
-
-
-@every_game
-@pytest.mark.parametrize("beyond", [0, 1, 10**9])
-def test_an_action_out_of_range_names_env_player_and_range(game: Game, beyond: int) -> None:
-    state, info = game.init(seeds(4, 4)), game.info
-    actions = random_actions(game, state, generator())
-    seat = info.num_players - 1 if info.simultaneous else int(state.current_player[2])
-    component, several = len(info.action_nvec) - 1, len(info.action_nvec) > 1
-    most = info.action_nvec[component]
-    index = [2, *[seat] * info.simultaneous, *[component] * several]
-    for action in (most + beyond, -1 - beyond):
-        actions[tuple(index)] = action
-        place = {"env_id": 2, "component": component if several else None}
-        with fails(IllegalActionError, where=game.id, action=action, player=info.players[seat], **place) as caught:
-            game.step(state, actions)
-        assert caught.value.cause == f"expected a number from 0 to {most - 1}"
+    with without_native():
+        outcome = game.random_outcome(none, generator())
+    assert outcome is None or outcome.shape == (0, game.info.num_players)
 
 
 @every_game
 def test_an_illegal_action_names_env_player_action_and_reason_and_harms_nothing(game: Game) -> None:
+    """Choices that are not legal now, and numbers that never are."""
     state, info = midway(game, 4), game.info
+    nvec, several, before = info.action_nvec, len(info.action_nvec) > 1, state.clone()
     legal = game.legal_actions(state)
-    actions = random_actions(game, state, generator())
-    *where, flat = (~legal & ~state.done.view(-1, *[1] * (legal.ndim - 1))).nonzero()[-1].tolist()
-    env_id = where[0]
-    component, action = 0, flat
-    while action >= info.action_nvec[component]:
-        action -= info.action_nvec[component]
+    *where, choice = (~legal & ~state.done.view(-1, *[1] * (legal.ndim - 1))).nonzero()[-1].tolist()
+    component = 0
+    while choice >= nvec[component]:
+        choice -= nvec[component]
         component += 1
-    several = len(info.action_nvec) > 1
-    actions[(*where, *[component] * several)] = action
-    seat = where[1] if info.simultaneous else int(state.current_player[env_id])
-    before = state.clone()
-    place = {"env_id": env_id, "component": component if several else None}
-    with fails(IllegalActionError, where=game.id, action=action, player=info.players[seat], **place):
-        game.step(state, actions)
+    seat = where[1] if info.simultaneous else int(state.current_player[where[0]])
+    place = {"env_id": where[0], "player": info.players[seat], "component": component if several else None}
+    for action in (choice, nvec[component], nvec[component] + 10**9, -1, -(10**9)):
+        actions = random_actions(game, state, generator())
+        actions[(*where, *[component] * several)] = action
+        with fails(IllegalActionError, where=game.id, action=action, **place) as caught:
+            game.step(state, actions)
+        reason = f"expected a number from 0 to {nvec[component] - 1}"
+        assert (caught.value.cause == reason) == (action != choice)
     assert state.equal(before)
 
 
@@ -169,7 +159,9 @@ def test_a_line_that_is_no_position_is_refused(game: Game) -> None:
             game.string_to_state(wrong)
 
 
-@pytest.mark.parametrize("id", cellgames.games())
+@pytest.mark.parametrize(
+    "id", [id for id in cellgames.games() if id in smaller(GAMES) or not GAMES[id].info.perfect_information]
+)
 def test_positions_that_differ_in_secrets_alone_look_alike(id: str) -> None:
     game, chance = GAMES[id], generator()
     state = game.init(seeds(3, 1))
@@ -186,3 +178,8 @@ def test_positions_that_differ_in_secrets_alone_look_alike(id: str) -> None:
 @pytest.mark.parametrize("id", GAMES)
 def test_every_method_that_tells_a_seat_something_is_in_the_list(id: str) -> None:
     assert telling_methods(GAMES[id]) <= set(WAYS) | NOT_TELLING
+
+
+@pytest.mark.parametrize("id", sorted({cellgames.make(id).id for id in cellgames.games()} | golden.PARAMETERS.keys()))
+def test_the_golden_playthrough_is_played_again(id: str) -> None:
+    assert golden.playthrough(id) == golden.path(id).read_text(encoding="utf-8")

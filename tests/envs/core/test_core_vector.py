@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import learner_play
 import pytest
 import torch
-from every_game import GAMES, generator
-from learner_play import every_game
+from every_game import generator
+from learner_play import GAMES, every_game, same
 from paths import ROOT
 from refusals import fails, refused
 from torch import Tensor
-from toy_games import Race
 
-import cellgames
 from cellgames import InputError
 from cellgames.envs.core import Game, Vector, chance, seeds
 from cellgames.envs.core.errors import IllegalActionError
 from cellgames.envs.kernels.compiling import Compile, compiler_found
 from cellgames.envs.native import without_native
+
+
+def needs_compiler(test: Any) -> Any:
+    """Mark a test of compiled steps."""
+    return pytest.mark.slow(pytest.mark.skipif(not compiler_found("cpu"), reason="needs a C++ compiler")(test))
 
 
 def nth_legal(game: Game, legal: Tensor, turn: int) -> Tensor:
@@ -103,30 +104,6 @@ def test_a_vector_refuses_bad_arguments() -> None:
         game.vector(2, compile="yes")  # type: ignore[arg-type]  # on purpose
 
 
-def compare_compiled(game: Game, step: Callable[[Vector[Any], torch.Generator], Any], steps: int) -> None:
-    with without_native():
-        eager = game.vector(6, seed=2, compile="never")
-        compiled = game.vector(6, seed=2, compile="always")
-    randoms = generator(5), generator(5)
-    for _ in range(steps):
-        one, two = step(eager, randoms[0]), step(compiled, randoms[1])
-        for field in dataclasses.fields(one):
-            ours, theirs = getattr(one, field.name), getattr(two, field.name)
-            assert ours.dtype == theirs.dtype, field.name
-            assert torch.equal(ours, theirs), field.name
-        assert compiled.state.equal(eager.state)
-        assert torch.equal(compiled.legal_actions, eager.legal_actions)
-        assert compiled.legal_actions.dtype == torch.bool
-    assert (eager.backend, compiled.backend) == ("eager", "compiled")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not compiler_found("cpu"), reason="needs a C++ compiler")
-@pytest.mark.parametrize("game", [cellgames.make("torus-v0", size=2), Race()], ids=lambda game: str(game.id))
-def test_compiled_random_play_equals_eager_random_play(game: Game) -> None:
-    compare_compiled(game, lambda vector, random: vector.step_random(random), 3 * game.info.max_turns)
-
-
 def keep(vector: Vector[Any], steps: int) -> tuple[list[Tensor], list[Tensor]]:
     """Return all that a loop is given and its caller may keep, and copies that were made at once."""
     kept: list[Tensor] = []
@@ -142,17 +119,12 @@ def keep(vector: Vector[Any], steps: int) -> tuple[list[Tensor], list[Tensor]]:
     return kept, copies
 
 
-def equal(kept: list[Tensor], copies: list[Tensor]) -> list[bool]:
-    return [torch.equal(one, two) for one, two in zip(kept, copies, strict=True)]
-
-
 @every_game
 def test_what_a_step_returns_is_not_overwritten_by_later_steps(game: Game) -> None:
-    assert all(equal(*keep(game.vector(5, seed=1, compile="never"), 2 * game.info.max_turns)))
+    assert same(*keep(game.vector(5, seed=1, compile="never"), 2 * game.info.max_turns))
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not compiler_found("cpu"), reason="needs a C++ compiler")
+@needs_compiler
 @pytest.mark.parametrize("num_envs", [256, 1024])
 @pytest.mark.parametrize("id", ["torus-small-v0", "toy-race-v0", "toy-sealed-v0"])
 def test_a_size_does_not_change_what_a_loop_means(id: str, num_envs: int) -> None:
@@ -161,13 +133,12 @@ def test_a_size_does_not_change_what_a_loop_means(id: str, num_envs: int) -> Non
     with without_native():
         vector, again = game.vector(num_envs, seed=1), game.vector(num_envs, seed=1, compile="never")
     kept, copies = keep(vector, steps)
-    assert all(equal(kept, copies))
-    assert all(equal(kept, keep(again, steps)[1]))
+    assert same(kept, copies)
+    assert same(kept, keep(again, steps)[1])
     assert vector.backend == ("compiled" if num_envs >= 1024 else "eager")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not compiler_found("cpu"), reason="needs a C++ compiler")
+@needs_compiler
 @pytest.mark.parametrize("compile", ["always", "never"])
 def test_reused_buffers_hold_the_same_games(compile: Compile) -> None:
     game = GAMES["torus-small-v0"]
@@ -194,7 +165,7 @@ def test_observations_are_those_of_the_seats_to_move(game: Game, reuse_buffers: 
         for dtype in (game.info.observation.dtype, torch.float32)
     ]
     kept = []
-    for _ in range(20):
+    for _ in range(10):
         for vector, random in zip(vectors, lots, strict=True):
             state, seen = vector.state, vector.observation
             seats = range(game.info.num_players)
@@ -216,12 +187,7 @@ def test_a_vector_without_observations_says_so() -> None:
     assert game.vector(2, observe=True).observation.dtype == game.info.observation.dtype
 
 
-def same(one: Any, two: Any) -> bool:
-    return all(torch.equal(getattr(one, field.name), getattr(two, field.name)) for field in dataclasses.fields(one))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not compiler_found("cpu"), reason="no compiler")
+@needs_compiler
 def test_games_step_eagerly_where_the_compiler_has_no_room(tmp_path: Path) -> None:
     """A cache below a file cannot be made, as in a folder that is read-only; root may write into those."""
     (tmp_path / "file").touch()

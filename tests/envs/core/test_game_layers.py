@@ -1,10 +1,9 @@
-"""A game of eight members, and what the core adds: notation, drawing, `repr`s and errors with fields."""
+"""What the core adds to a game that only has rules: notation, drawing, `repr`s and errors with fields."""
 
 from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 from xml.etree import ElementTree
 
@@ -12,125 +11,63 @@ import pytest
 import torch
 from every_game import every_game, finished, midway
 from refusals import refused
-from torch import Tensor
-from typing_extensions import override
+from toy_games import Race
 
 import cellgames
-from cellgames.envs import DRAW, LOSS, WIN, Game, GameInfo, IllegalActionError, Space, State, check_game, seeds
+from cellgames.envs import Game, IllegalActionError, check_game, seeds
 from cellgames.envs.core.drawing import to_svg
 
 
-@dataclass(frozen=True, eq=False)
-class NimState(State):
-    """left: [B] int64, matches on the table."""
+@dataclass(frozen=True, repr=False)
+class PlainRace(Race):
+    """`Race` as the core writes and draws it."""
 
-    left: Tensor
+    id: ClassVar[str] = "toy-plain-race-v0"
 
-
-@dataclass(frozen=True)
-class Nim(Game[NimState]):
-    """Players take one, two or three matches in turn; who takes the last one wins."""
-
-    matches: int = 8
-
-    id: ClassVar[str] = "nim-v0"
-
-    @cached_property
-    @override
-    def info(self) -> GameInfo:
-        return GameInfo(
-            id=self.id,
-            title="Nim",
-            credit="made for tests",
-            players=("first", "second"),
-            simultaneous=False,
-            perfect_information=True,
-            stochastic=False,
-            zero_sum=True,
-            max_turns=self.matches,
-            reward_range=(-1.0, 1.0),
-            action_nvec=(3,),
-            observation=Space((1,), torch.int64, 0, self.matches),
-            board=Space((self.matches,), torch.int8, 0, 1),
-        )
-
-    @override
-    def _init(self, seeds: Tensor) -> NimState:
-        return NimState.new(seeds, 2, left=torch.full_like(seeds, self.matches))
-
-    @override
-    def _step(self, state: NimState, actions: Tensor) -> NimState:
-        left = state.left - actions - 1
-        mover = torch.arange(2, device=state.device) == state.current_player[:, None]
-        scores = (mover & (left == 0)[:, None]).float()
-        return state.replace(
-            turn=state.turn + 1,
-            current_player=1 - state.current_player,
-            rewards=scores - scores.flip(1),
-            scores=scores,
-            terminated=left == 0,
-            left=left,
-        )
-
-    @override
-    def _legal(self, state: NimState) -> Tensor:
-        return torch.arange(3, device=state.device) < state.left[:, None]
-
-    @override
-    def observe(self, state: NimState, player: Tensor | int) -> Tensor:
-        return state.left[:, None]
-
-    @override
-    def board(self, state: NimState) -> Tensor:
-        return (torch.arange(self.matches, device=state.device) < state.left[:, None]).to(torch.int8)
-
-    @override
-    def outcome(self, state: NimState) -> Tensor:
-        result = torch.where(state.scores > 0, WIN, LOSS)
-        return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
+    action_to_string = Game.action_to_string
+    string_to_action = Game.string_to_action
+    draw = Game.draw
+    text = Game.text
 
 
-def test_a_game_of_eight_members_is_a_whole_game() -> None:
-    members = {name for name in vars(Nim) if not name.startswith(("__", "_abc"))} - {"matches"}
-    assert members == {"id", "info", "_init", "_step", "_legal", "observe", "board", "outcome"}
-    check_game(Nim())
+PLAIN = PlainRace()
+
+
+def test_a_game_without_notation_and_pictures_is_a_whole_game() -> None:
+    check_game(PLAIN)
 
 
 def test_actions_and_positions_have_names_without_a_notation() -> None:
-    game = Nim()
-    assert [game.action_to_string(action) for action in range(3)] == ["0", "1", "2"]
-    assert game.string_to_action("2") == 2
+    assert [PLAIN.action_to_string(action) for action in range(3)] == ["0", "1", "2"]
+    assert PLAIN.string_to_action("2") == 2
     for text in ("3", "-1", "two", "²", ""):
         with refused("action", repr(text)):
-            game.string_to_action(text)
+            PLAIN.string_to_action(text)
     with refused("action", "3"):
-        game.action_to_string(3)
-    state = game.step(game.init(seeds(0, 1)), torch.tensor([2]))
-    line = game.state_to_string(state)
-    assert line == '{"turn":1,"current_player":1,"scores":[0.0,0.0],"terminated":false,"truncated":false,"left":5}'
-    assert game.string_to_state(line, seed=int(state.seed)).equal(state)
+        PLAIN.action_to_string(3)
+    state = PLAIN.step(PLAIN.init(seeds(0, 1)), torch.tensor([2]))
+    line = PLAIN.state_to_string(state)
+    head = '{"turn":1,"current_player":1,"scores":[2.0,0.0],"terminated":false,"truncated":false'
+    assert line == head + ',"place":[2,0],"chosen":[2,-1]}'
+    assert PLAIN.string_to_state(line, seed=int(state.seed)).replace(rewards=state.rewards).equal(state)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "3", '{"turn":1}', '{"left":[1,2]}', "LINE with more", "LEFT as text", "LEFT too long"]
-)
-def test_a_line_that_is_no_position_is_refused(text: str) -> None:
-    game = Nim()
-    line = game.state_to_string(game.init(seeds(0, 1)))
-    text = text.replace("LINE with more", line[:-1] + ',"more":1}')
-    text = text.replace("LEFT as text", line.replace('"left":8', '"left":"8"'))
-    text = text.replace("LEFT too long", line.replace('"left":8', '"left":[8]'))
-    with refused("position"):
-        game.string_to_state(text)
+def test_a_line_that_is_no_position_is_refused() -> None:
+    line = PLAIN.state_to_string(PLAIN.init(seeds(0, 1)))
+    wrong = ["", "[]", "3", '{"turn":1}', '{"place":[1,2]}', line[:-1] + ',"more":1}']
+    wrong += [line.replace('"turn":0', '"turn":"0"'), line.replace('"place":[0,0]', '"place":[0,0,0]')]
+    for text in wrong:
+        assert text != line
+        with refused("position"):
+            PLAIN.string_to_state(text)
 
 
 def test_a_board_of_numbers_is_drawn_and_printed() -> None:
-    game = Nim(4)
-    state = game.step(game.init(seeds(0, 1)), torch.tensor([0]))
-    assert game.text(state) == "1 1 1 0"
-    svg = game.draw(state)._repr_html_()
-    assert "<title>Nim</title>" in svg
-    assert svg.count("<rect") == 1 + 4  # the ground and the cells
+    state = PLAIN.step(PLAIN.init(seeds(0, 1)), torch.tensor([1]))
+    assert PLAIN.text(state) == " ".join(map(str, state.place[0].tolist()))
+    svg = PLAIN.draw(state)._repr_html_()
+    assert "<title>Race</title>" in svg
+    assert svg.count("<rect") == 1 + 2  # the ground and the cells
 
 
 @every_game

@@ -35,24 +35,17 @@ def python(code: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_list_holds_every_entry() -> None:
-    assert cellgames.games() == list(REGISTRY)
-    assert all(id == entry.id for id, entry in REGISTRY.items())
-
-
 @pytest.mark.parametrize("id", REGISTRY)
 def test_an_entry_makes_its_game(id: str) -> None:
-    game = cellgames.make(id)
+    game, entry = cellgames.make(id), REGISTRY[id]
     assert isinstance(game, Game)
     assert game.info.id == game.id
     assert game.id in REGISTRY
-    assert cellgames.make(id) == game
-    assert hash(cellgames.make(id)) == hash(game)
     assert pickle.loads(pickle.dumps(game)) == game
-    for name, value in REGISTRY[id].parameters.items():
-        assert game.parameters[name] == value
-    assert REGISTRY[id].summary
-    assert "\n" not in REGISTRY[id].summary
+    assert dict(entry.defaults) == game.parameters  # known before the game is imported
+    assert {**game.parameters, **entry.parameters} == game.parameters
+    assert entry.summary
+    assert "\n" not in entry.summary
 
 
 @pytest.mark.parametrize(
@@ -132,18 +125,11 @@ def test_messages_about_a_preset_name_the_preset() -> None:
 def test_the_wheel_has_every_folder_that_holds_python_files() -> None:
     configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     find = configuration["tool"]["setuptools"]["packages"]["find"]
-    found = {"cellgames"}
-    for room in ("agents", "arena", "envs", "lab", "training"):
-        for file in (ROOT / room).rglob("*.py"):
-            found.add(".".join(("cellgames", *file.parent.relative_to(ROOT).parts)))
-    rooms = {name for name in found if name.count(".") == 1}
-    for file in (ROOT / "src/cellgames").rglob("*.py"):  # stops at the links
-        found.add(".".join(file.parent.relative_to(ROOT / "src").parts))
     assert find == {"where": ["src"], "include": ["cellgames*"], "exclude": ["cellgames.lab.studies*"]}
-    assert all((ROOT / "src" / name.replace(".", "/") / "__init__.py").is_file() for name in found)
-    for room in rooms:
-        folder = room.split(".")[1]
-        assert (ROOT / "src/cellgames" / folder).resolve() == ROOT / folder
+    rooms = [ROOT / room for room in ("agents", "arena", "envs", "lab", "training")]
+    assert all((ROOT / "src/cellgames" / room.name).resolve() == room for room in rooms)
+    files = [file for room in (*rooms, ROOT / "src/cellgames") for file in room.rglob("*.py")]  # stops at the links
+    assert all((file.parent / "__init__.py").is_file() for file in files)
 
 
 _COST = """
@@ -185,11 +171,6 @@ def test_other_libraries_know_every_game(imports: str) -> None:
     every = str([f"cellgames/{id}" for id in REGISTRY])
     assert found == [every, every, str([f"cellgames/{id}" for id in REGISTRY if REGISTRY[id].simultaneous])]
     assert heavy == "[]"
-
-
-@pytest.mark.parametrize("id", REGISTRY)
-def test_the_registry_knows_the_parameters_without_importing_the_game(id: str) -> None:
-    assert dict(REGISTRY[id].defaults) == cellgames.make(id).parameters
 
 
 _MODULE = """
@@ -260,8 +241,6 @@ def test_a_module_in_front_of_an_id_is_imported(folder: Path, monkeypatch: pytes
         with refused(repr(wrong), got) as caught:
             cellgames.make(wrong)
         assert words in caught.value.cause
-    with refused("game", "'os:sprint-v0'"):  # an id from a record or a file imports nothing
-        registry.make("os:sprint-v0")
 
 
 def test_games_of_packages_and_of_a_variable_are_known_from_the_start(

@@ -13,10 +13,9 @@ from cloth_of_gold_reference import EMPTY, NEUTRAL, Board, Cell, ReferenceGame, 
 from games_beside import Beside, agree, played_beside
 from refusals import fails, refused
 from slow import slow_except
-from torch import Tensor
 
-from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
+from cellgames.envs.cloth_of_gold.notation import Position, position_to_string
 from cellgames.envs.core import IllegalActionError, seeds
 
 A, B = 0, 1  # players
@@ -102,28 +101,9 @@ def test_a_unit_in_any_column_holds_its_disk(height: int, width: int, radius: in
     assert not back.territory.any()
 
 
-def position(
-    game: ClothOfGold, board: Board, player: int = A, round: int = 1, scores: tuple[int, int] = (0, 0)
-) -> ClothState:
-    """A board at the beginning of a player's turn; none of its units counts as placed in it."""
-    one = ReferenceGame(**game.parameters, board=board)
-    grid, cells = Grid(game.height, game.width, wrap=False), torch.tensor([board])
-    own = torch.tensor(np.stack([one.territory(A), one.territory(B)]))[None]
-
-    def packed(boards: Tensor) -> Tensor:
-        return grid.pack(boards).movedim(-1, 0).contiguous()
-
-    state = game.init(seeds(0, 1))
-    return state.replace(
-        current_player=torch.tensor([player]),
-        round=torch.full_like(state.round, round),
-        scores=torch.tensor([scores], dtype=torch.float32),
-        units=packed(torch.stack([cells == 1, cells == 2], 1)),
-        neutral=packed(cells == 3),
-        killed=packed(cells == 4),
-        territory=packed(own),
-        live=torch.tensor([one.live()], dtype=torch.int32),
-    )
+def position(game: ClothOfGold, board: Board) -> ClothState:
+    """A board at the beginning of a's turn in round 1; none of its units counts as placed in it."""
+    return game.string_to_state(position_to_string(Position(A, 1, 0, 0, [], board, turn=9)))
 
 
 def playing(game: ClothOfGold, state: ClothState, *actions: Cell | str) -> ClothState:

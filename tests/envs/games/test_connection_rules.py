@@ -13,12 +13,10 @@ import pytest
 import torch
 from refusals import refused
 
-import cellgames
-from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
+from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.connection.rendering import sides, winning_path
 from cellgames.envs.core import seeds
 from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Polygon, Polyline, Text
-from cellgames.envs.native import without_native
 
 BOARDS: list[ConnectionGame] = [
     Hex(size=2, swap=False),
@@ -147,15 +145,6 @@ def test_symmetries_keep_the_game(game: ConnectionGame) -> None:
         assert (state.done == first.done).all()
 
 
-@pytest.mark.parametrize("id", ["hex-v0", "y-v0"])
-def test_an_empty_batch_has_no_outcomes(id: str) -> None:
-    game = cellgames.make(id)
-    with without_native():
-        outcome = game.random_outcome(game.init(seeds(0, 0)), torch.Generator())
-    assert outcome is not None
-    assert outcome.shape == (0, 2)
-
-
 DRAWN: list[ConnectionGame] = [Hex(size=4), Hex(size=3, tiling="octagons"), Y(size=4), Y(size=4, tiling="octagons")]
 every_drawn_board = pytest.mark.parametrize("game", DRAWN, ids=lambda game: f"{game.title}-{game.tiling}")
 
@@ -165,13 +154,6 @@ def board_of(picture: Picture) -> Picture:
     if any(isinstance(shape, Inset) for shape in inset.picture.shapes):
         return board_of(inset.picture)
     return inset.picture
-
-
-def played(game: ConnectionGame, *names: str) -> ConnectionState:
-    state = game.init(seeds(0, 1))
-    for name in names:
-        state = game.step(state, torch.tensor([game.string_to_action(name)]))
-    return state
 
 
 def words(picture: Picture) -> list[str]:
@@ -213,7 +195,7 @@ def test_the_way_that_won_is_drawn() -> None:
 
 def test_an_analysis_is_drawn_on_the_cells_and_tells_of_the_swap() -> None:
     game = Hex(size=3)
-    state = played(game, "c1")
+    state = game.step(start(game), torch.tensor([game.string_to_action("c1")]))
     notes = Notes("White to move", {0: 0.5, 4: 0.1, 9: 0.4}, {0: "50", 9: "55"}, line=((0, 1), (9, 1), (4, 0)))
     picture = game.draw_annotated(state, notes)
     (inset,) = (shape for shape in picture.shapes if isinstance(shape, Inset))

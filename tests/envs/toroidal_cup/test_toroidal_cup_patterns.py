@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import defaultdict
 from functools import cache
 from typing import Any
 
@@ -31,16 +30,14 @@ from cellgames.envs.toroidal_cup.simulator import boards as packed
 DATA = CUP_DATA
 SEEDS = range(400)
 
-Start = tuple[NDArray[np.int64], NDArray[np.int64]]
+needs_published = pytest.mark.skipif(not DATA.exists(), reason="the Cup's data is not here")
 
 
 @cache
-def published() -> dict[str, list[Start]]:
-    starts = defaultdict(list)
-    with gzip.open(DATA / "recorded_games.jsonl.gz", "rt") as lines:
-        for game in map(json.loads, lines):
-            starts[game["pattern"]].append((np.array(game["team_1"]), np.array(game["team_2"])))
-    return starts
+def published() -> list[dict[str, Any]]:
+    """The recorded games."""
+    with gzip.open(DATA / "recorded_games.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 @cache
@@ -57,11 +54,14 @@ def test_hundreds_of_starts_look_like_those_of_the_reference(pattern: str) -> No
     assert alike(expected(pattern), numbers(boards([[*map(np.array, start)] for start in starts]))).all()
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the Cup's data is not here")
+@needs_published
 @some_patterns
 def test_the_published_starts_look_like_those_of_the_reference(pattern: str) -> None:
     """So do their single numbers: of 400 random draws with these, one may be the least or the largest."""
-    ours, theirs = expected(pattern), numbers(boards(published()[pattern]))
+    starts = [
+        [np.array(game[team]) for team in ("team_1", "team_2")] for game in published() if game["pattern"] == pattern
+    ]
+    ours, theirs = expected(pattern), numbers(boards(starts))
     assert alike(ours, theirs).all()
     assert ((theirs < ours.min(0) - 1e-6) | (theirs > ours.max(0) + 1e-6)).mean() < 0.01
 
@@ -95,7 +95,7 @@ def test_dealing_shuffles_then_sorts_then_goes_1_2_2_1() -> None:
     assert teams == {(0, 0, 1, 1, 0, 1), (0, 0, 0, 1, 1, 1)}  # 9 7 5 5 3 2: the fives differ in who is first
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the Cup's data is not here")
+@needs_published
 def test_names_zones_and_stamps_are_those_of_the_cup() -> None:
     maps = json.loads((DATA / "maps.json").read_text())
     assert {name: list(rows) for name, rows in STAMPS.items()} == maps["stamps"]
@@ -173,35 +173,18 @@ def test_pictures_and_texts_show_quadrants_and_players() -> None:
     assert [shape.text for shape in view.draw().shapes if isinstance(shape, Text)][3:5] == lines
 
 
-needs_published = pytest.mark.skipif(not DATA.exists(), reason="the published games are not here")
-
-
-def recorded_games() -> list[dict[str, Any]]:
-    with gzip.open(DATA / "recorded_games.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def check_recorded(games: list[dict[str, Any]], **arguments: Any) -> None:
-    result = simulate([[game["team_1"], game["team_2"]] for game in games], **arguments)
+@needs_published
+@pytest.mark.parametrize("some", [pytest.param(False, marks=pytest.mark.slow), True], ids=["all", "some"])
+def test_published_games_end_as_they_did(some: bool) -> None:
+    games = sorted(published(), key=lambda game: int(game["generations"]))
+    assert len(games) == 332
+    if some:  # of the shorter half, since eagerly a long game takes a second
+        games = games[: len(games) // 2 : 7]
+    result = simulate([[game["team_1"], game["team_2"]] for game in games])
     assert result.scores.tolist() == [[game["score_1"], game["score_2"]] for game in games]
     assert result.generations.tolist() == [game["generations"] for game in games]
     assert not result.truncated.any()
     assert result.winner.tolist() == [1 if game["score_1"] > game["score_2"] else 2 for game in games]
-
-
-@needs_published
-def test_some_published_games_end_as_they_did() -> None:
-    """Of the shorter half, since eagerly a long game takes a second."""
-    games = sorted(recorded_games(), key=lambda game: int(game["generations"]))
-    check_recorded(games[: len(games) // 2 : 7])
-
-
-@needs_published
-@pytest.mark.slow
-def test_all_published_games_end_as_they_did() -> None:
-    games = recorded_games()
-    assert len(games) == 332
-    check_recorded(games)
 
 
 def cases(name: str) -> list[Any]:

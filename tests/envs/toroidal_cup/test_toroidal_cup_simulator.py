@@ -1,4 +1,4 @@
-"""Cup games from start to end: against the slow reference, in batches of any width."""
+"""Cup games from start to end: against the slow reference, in batches of any width, in native code and in torch."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from life_reference import Board, Game, board_of, boards_tensor, ends, history, live_cells, share, soup, until_the_end
+from native_code import native_library, threads
 from torch import Tensor
 
 from cellgames.envs.native import without_native
@@ -71,11 +72,13 @@ def check(result: Result, games: Sequence[Game], keep: Sequence[int] = ()) -> No
     assert len(games) == batch
 
 
-def same(a: Result, b: Result) -> bool:
-    for name in ("scores", "generations", "winner", "truncated", "board"):
-        if not torch.equal(getattr(a, name), getattr(b, name)):
-            return False
-    return a.boards.keys() == b.boards.keys() and all(torch.equal(a.boards[at], b.boards[at]) for at in a.boards)
+def same(one: Result, other: Result) -> bool:
+    fields = ("scores", "generations", "winner", "truncated", "board")
+    pairs = [(getattr(one, name), getattr(other, name)) for name in fields]
+    pairs += [(one.boards[at], other.boards[at]) for at in one.boards]
+    if one.trajectory is not None and other.trajectory is not None:
+        pairs.append((one.trajectory, other.trajectory))
+    return one.boards.keys() == other.boards.keys() and all(torch.equal(*pair) for pair in pairs)
 
 
 @pytest.mark.usefixtures("either_code")
@@ -235,28 +238,6 @@ def test_the_end_is_by_the_rules_words(teams: int, tolerance: float) -> None:
     assert 0.02 < expected[FIRST_END - 1 :].double().mean() < 0.98
 
 
-def constant(*counts: int) -> Tensor:
-    return torch.tensor(counts).expand(312, 1, len(counts))
-
-
-def generations(done: Tensor) -> list[int]:
-    """Of one slot, counted from 1."""
-    return [generation for generation, now in enumerate(done[:, 0].tolist(), 1) if now]
-
-
-def test_a_constant_share_is_enough_from_generation_243_on() -> None:
-    assert generations(watched(constant(4, 8))) == list(range(243, 313))
-    assert generations(watched(constant(5, 0, 0))) == list(range(243, 313))
-
-
-@pytest.mark.parametrize("first", [1, 100, 242, 243, 244, 264, 265, 300])
-def test_the_last_team_with_cells_wins_at_generation_243_at_the_earliest(first: int) -> None:
-    """Its share has moved until then."""
-    counts = torch.stack((torch.arange(10, 322), torch.full((312,), 9)), 1).unsqueeze(1)
-    counts[first - 1 :, 0, 1] = 0
-    assert generations(watched(counts)) == list(range(max(first, 243), 313))
-
-
 def test_shares_are_exact_whatever_torchs_default_type() -> None:
     cells = [(3, 1), (0, 0), (1, 2), (7, 0), (671_089, 5), (9_999_999, 3), (1, 2**40 + 1)]
     exact = [float(Fraction(100 * max(c), sum(c))) if sum(c) else 0.0 for c in cells]
@@ -268,3 +249,73 @@ def test_shares_are_exact_whatever_torchs_default_type() -> None:
     finally:
         torch.set_default_dtype(before)
     assert shares(torch.tensor(cells)).dtype == torch.float64
+
+
+def random_boards(count: int, rows: int, cols: int, teams: int = 2) -> Tensor:
+    """Boards of several densities, an empty one, one with a single team and one where the teams are level."""
+    generator = torch.Generator().manual_seed(rows * 1000 + cols)
+    lots = torch.rand((count, rows, cols), generator=generator)
+    team = torch.randint(1, teams + 1, lots.shape, generator=generator)
+    density = torch.tensor([0.35, 0.1, 0.6, 0.3, 1.0, 0.0])[torch.arange(count) % 6]
+    board = torch.where(lots < density[:, None, None], team, 0).to(torch.int8)
+    board[3::7] = board[3::7].clamp(max=1)
+    if rows >= 6 and cols >= 8:
+        board[6::7] = 0
+        board[6::7, :2, :2], board[6::7, 3:5, 4:6] = 1, 2
+    return board
+
+
+def played(board: Tensor, teams: int = 2, survivors: Survivors = "recolour", most: int = 300) -> Result:
+    keep = [0, 1, 29, 30, 31, 100, 243, 244, 299, 300, 400]
+    return run(board, teams, survivors=survivors, max_generations=most, keep=keep, trajectory=True)
+
+
+@pytest.mark.parametrize(
+    ("games", "rows", "cols", "teams", "most", "survivors"),
+    [
+        *((21, rows, cols, 2, 300, "recolour") for rows, cols in ((3, 3), (7, 9), (7, 63), (9, 64), (4, 125))),
+        *((games, 20, 30, 2, 300, "recolour") for games in (0, 3, 129)),
+        (13, 14, 70, 2, 300, "keep"),
+        (13, 14, 70, 3, 300, "recolour"),
+        (13, 14, 70, 5, 20, "recolour"),
+        (13, 14, 70, 9, 3, "keep"),  # more teams than native code knows
+    ],
+)
+def test_native_games_are_those_of_torch_code(
+    games: int, rows: int, cols: int, teams: int, most: int, survivors: Survivors
+) -> None:
+    native_library()
+    board = random_boards(games, rows, cols, teams)
+    with without_native():
+        expected = played(board, teams, survivors, most)
+    for count in (1, 3):
+        with threads(count):
+            assert same(played(board, teams, survivors, most), expected)
+
+
+def test_each_instruction_set_gives_the_same() -> None:
+    """Also those that this processor does not choose by itself."""
+    native = native_library()
+    starts: list[tuple[Tensor, int, Survivors]] = [
+        (random_boards(11, 12, 96), 2, "recolour"),
+        (random_boards(11, 12, 30, 3), 3, "keep"),
+    ]
+    with without_native():
+        expected = [played(*start) for start in starts]
+    try:
+        for most in range(3):
+            native.cellgames_instruction_set(most)
+            assert all(same(played(*start), result) for start, result in zip(starts, expected, strict=True))
+    finally:
+        native.cellgames_instruction_set(3)
+
+
+def test_boards_may_be_views_of_any_kind() -> None:
+    native_library()
+    board = random_boards(20, 24, 20)
+    for view in (board[::4].mT, board[::8, 1::2, 3:].long(), board[:1].expand(5, -1, -1)):
+        before = view.clone()
+        with without_native():
+            expected = played(before)
+        assert same(played(view), expected)
+        assert torch.equal(view, before)
