@@ -17,6 +17,7 @@ import torch
 from fuzzing import Inputs, documented, fuzz
 from hypothesis import strategies as st
 from mutations import Change, Edit, applied, changed, changes, edits, large, mutated
+from refusals import fails
 from safetensors import safe_open
 from safetensors.torch import load, save
 from store_games import chunk
@@ -234,3 +235,49 @@ def test_arguments_of_runs(folder: Path, made: tuple[Any, ...]) -> None:
         return
     assert path.read_bytes() == content, "a refused run is left as it is"
     assert [entry.name for entry in run.iterdir()] == [path.name]
+
+
+# Inputs that these properties have found, each of which once ended in a traceback or a bad message.
+
+
+@pytest.mark.parametrize(
+    "change", [{"size": {"\x1b[2J": 1}}, {"format": None, "cellgames": "\x1f" + "9" * 1000}], ids=["size", "format"]
+)
+def test_words_beside_weights_are_named_in_printable_characters(folder: Path, change: dict[str, Any]) -> None:
+    tensors, about = weights(folder)
+    path = folder / "found.safetensors"
+    path.write_bytes(save(tensors, metadata={"about": json.dumps({**about, **change})}))
+    with pytest.raises(InputError) as caught:
+        load_network(path, GAME)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"arguments": None},
+        {"arguments": {**tiny().to_data(), "total_steps": None}},
+        {"at": None},
+        {"at": {"planned": 1, "another": 2, "history": []}},
+        {"at": {"planned": "1", "history": []}},
+        {"learner": 3},
+        {"format": torch.zeros(2)},
+    ],
+)
+def test_damaged_checkpoints_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    path = tmp_path / checkpoints.CHECKPOINT
+    torch.save(checkpoint_data(), path)
+    assert checkpoints.read(tmp_path, tiny(), CPU) is not None
+    torch.save({**checkpoint_data(), **changes}, path)
+    with fails(RunError, parameter=str(path)):
+        checkpoints.read(tmp_path, tiny(), CPU)
+
+
+def test_arguments_that_are_no_arguments_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / checkpoints.ARGUMENTS
+    for text in ("[" * 100_000, '{"algorithm": "ppo", "game": "torus-v0", "total_steps": null}'):
+        path.write_text(text)
+        with fails(RunError, parameter=str(path)):
+            checkpoints.prepare(checkpoints.run_of(tmp_path, tiny()), tiny(), resume=True)
+        assert path.read_text() == text

@@ -14,6 +14,7 @@ from fuzzing import GAMES as SMALL
 from fuzzing import Inputs, documented, fuzz
 from hypothesis import strategies as st
 from mutations import Change, Edit, applied, changed, changes, edits, hostile_json, hostile_text, large, mutated
+from refusals import refused
 
 import cellgames
 from cellgames.agents import load, parse_move, play
@@ -21,9 +22,12 @@ from cellgames.arena import RecordError, read_teams, replay
 from cellgames.arena.formats import records_to_sgf, sgf_to_records
 from cellgames.arena.play.match import generator, records_of
 from cellgames.arena.records.record_lines import Record, append, read_records
+from cellgames.arena.records.replays import result_differs
 from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.cup import CupRecord
+from cellgames.arena.season.games import Fixture
 from cellgames.envs.core import Game, seeds
+from cellgames.runs.run_folder import differences
 
 GAMES: dict[str, Game] = {**SMALL, "cup": cellgames.make("toroidal-cup-small-v0", max_generations=20)}
 any_game = st.sampled_from(list(GAMES))
@@ -163,3 +167,26 @@ def test_parameters_of_games(id: str, data: Any) -> None:
         if math.prod(game.info.board.shape) < 10**5:
             assert cellgames.make(id, **game.parameters) == game
             game.init(seeds(0, 1))
+
+
+# Inputs that these properties have found, each of which once ended in a traceback or a bad message.
+
+
+def test_texts_of_others_are_told_in_printable_characters() -> None:
+    with refused("position") as caught:
+        GAMES["torus"].string_to_state("\0./.. ../.. b")
+    differing = (
+        differences({"eval\0\x1b[2J": 1}, {}),
+        result_differs({"summary.\x1f": "\x1b[2J" * 500}, {"summary.\x1f": 1}),
+    )
+    assert all(text.isprintable() for text in (str(caught.value), *differing))
+
+
+@pytest.mark.parametrize(
+    "line", [b"\0" + b"9" * 5000, b'{"season": {"teams": ["a", "b"], "stage": "", "game": 1e999}}']
+)
+def test_lines_that_are_no_game_of_a_season_are_refused_briefly(line: bytes) -> None:
+    with refused("", expected="a game of a season") as caught:
+        Fixture.from_json(line)
+    assert len(str(caught.value)) < 600
+    assert str(caught.value).isprintable()

@@ -40,16 +40,9 @@ def operations() -> dict[str, Any]:
 
 @dataclasses.dataclass
 class Site:
-    """A server with some records, a store and a game.
-
-    Attributes:
-        client: for its requests.
-        port: for requests that no client would send.
-        game: id of a game in progress.
-    """
+    """A client of a server with some records and a store, and the id of a game in progress."""
 
     client: Any
-    port: int
     game: str
 
     def new_game(self) -> str:
@@ -72,7 +65,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with Store(folder / "store.sqlite") as store:
         store.add([record], source=("file", "run"))
     with served(results, folder / "store.sqlite") as address, httpx.Client(base_url=address, timeout=30) as client:
-        yield Site(client, int(address.rpartition(":")[2]), "none")
+        yield Site(client, "none")
 
 
 def check_answer(answer: Any, about: object) -> None:

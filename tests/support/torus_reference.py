@@ -21,7 +21,6 @@ r*n + c, square (r, c) is n*n + r*n + c.
 
 from __future__ import annotations
 
-import random
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
@@ -224,11 +223,6 @@ def min_stones_to_win(board: Board, player: int, size: int) -> int | None:
         if any(wins(player, [*own, *more], size) for more in combinations(free, count)):
             return count
     return len(free)
-
-
-def random_full_board(size: int, rng: random.Random, black_share: float = 0.5) -> list[int]:
-    """A full board, each cell Black with probability `black_share`, drawn from `rng`, which it advances."""
-    return [1 if rng.random() < black_share else 2 for _ in range(2 * size * size)]
 
 
 def _moved(index: int, size: int, rule: Callable[[int, int], tuple[int, int]]) -> int:

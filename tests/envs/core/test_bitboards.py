@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import life_reference as ref
 import pytest
 import torch
-from life_reference import (
-    Cell,
-    around,
-    boards_tensor,
-    census,
-    drawn,
-    live_cells,
-    next_board,
-    next_cells,
-    soup,
-    spread,
-)
 from native_code import native_library, threads
 from torch import Tensor
 
@@ -38,7 +27,7 @@ both_edges = pytest.mark.parametrize("wrap", [True, False], ids=["torus", "finit
 def test_packing_is_undone_by_unpacking(cols: int, wrap: bool) -> None:
     for rows in (3, 6):
         grid = Grid(rows, cols, wrap)
-        cells = soup(rows, cols, 0.5, 1.0, 0.0, 0.1, 0.9, 0.5).unflatten(0, (3, 2))  # 3 boards of 2 planes
+        cells = ref.soup(rows, cols, 0.5, 1.0, 0.0, 0.1, 0.9, 0.5).unflatten(0, (3, 2))  # 3 boards of 2 planes
         packed = grid.pack(cells)
         assert packed.shape == (2, *grid.shape, 3)
         assert torch.equal(grid.unpack(packed), cells.bool())
@@ -46,10 +35,10 @@ def test_packing_is_undone_by_unpacking(cols: int, wrap: bool) -> None:
         assert torch.equal(count(packed), cells.sum((-2, -1)).T)  # and no bit is set outside of the board
 
 
-def same(grid: Grid, packed: Tensor, cells: Sequence[set[Cell]]) -> bool:
+def same(grid: Grid, packed: Tensor, cells: Sequence[set[ref.Cell]]) -> bool:
     """Whether bitboards hold these cells, and no bit beside the board."""
     boards = grid.unpack(packed)
-    return count(packed).tolist() == [len(c) for c in cells] and [set(live_cells(b)) for b in boards] == cells
+    return count(packed).tolist() == [len(c) for c in cells] and [set(ref.live_cells(b)) for b in boards] == cells
 
 
 @every_width
@@ -58,12 +47,12 @@ def test_shifting_moves_every_cell(cols: int, wrap: bool) -> None:
     """By nothing, by one, up to the edge, beyond it, and many times around."""
     rows = 5
     grid = Grid(rows, cols, wrap)
-    boards = soup(rows, cols, 0.5, 1.0 if cols < 71 else 0.1)
+    boards = ref.soup(rows, cols, 0.5, 1.0 if cols < 71 else 0.1)
     packed = grid.pack(boards)
     across = (0, 1, -1, 2 + cols // 3, -(cols // 2), cols - 1, 1 - cols, cols, -cols - 1, 2 * cols + 3)
     downs = (0, 1, -1, 0, -4, 4, 0, 5, -13, 17)
     for down, right in zip(downs, across, strict=True):
-        moved = [spread(live_cells(board), [(down, right)], rows, cols, wrap) for board in boards]
+        moved = [ref.spread(ref.live_cells(board), [(down, right)], rows, cols, wrap) for board in boards]
         assert same(grid, grid.shift(packed, down, right), moved), (down, right)
         if wrap:
             assert torch.equal(grid.rolled(packed, down, right), grid.shift(packed, down, right))
@@ -71,7 +60,7 @@ def test_shifting_moves_every_cell(cols: int, wrap: bool) -> None:
 
 
 DISK = [(row, col) for row in range(-4, 5) for col in range(-4, 5) if row * row + col * col <= 16]
-SHAPES: dict[str, list[Cell]] = {
+SHAPES: dict[str, list[ref.Cell]] = {
     "disk": DISK,
     "one cell": [(2, -3)],
     "itself": [(0, 0)],
@@ -89,11 +78,11 @@ SHAPES: dict[str, list[Cell]] = {
 def test_dilating_spreads_to_all_offsets(cols: int, wrap: bool) -> None:
     rows = 7
     grid = Grid(rows, cols, wrap)
-    boards = soup(rows, cols, 0.02, 0.15)
+    boards = ref.soup(rows, cols, 0.02, 0.15)
     boards[0, 0, 0] = boards[0, rows - 1, cols - 1] = 1
     packed = grid.pack(boards)
     for name, offsets in SHAPES.items():
-        grown = [spread(live_cells(board), offsets, rows, cols, wrap) for board in boards]
+        grown = [ref.spread(ref.live_cells(board), offsets, rows, cols, wrap) for board in boards]
         assert same(grid, grid.dilate(packed, Footprint(offsets)), grown), name
     assert torch.equal(packed, grid.pack(boards))  # untouched
 
@@ -103,11 +92,12 @@ def test_dilating_spreads_to_all_offsets(cols: int, wrap: bool) -> None:
 def test_neighbours_are_counted_modulo_a_power_of_two(cols: int, wrap: bool) -> None:
     rows = 3 + cols % 3
     grid = Grid(rows, cols, wrap)
-    boards = soup(rows, cols, 0.35, 0.8, 1.0)
+    boards = ref.soup(rows, cols, 0.35, 0.8, 1.0)
     packed = grid.pack(boards)
     naive = torch.zeros(boards.shape, dtype=torch.int64)
     for counts, board in zip(naive, boards, strict=True):
-        for (row, col), n in Counter(o for cell in live_cells(board) for o in around(cell, rows, cols, wrap)).items():
+        near = Counter(other for cell in ref.live_cells(board) for other in ref.around(cell, rows, cols, wrap))
+        for (row, col), n in near.items():
             counts[row, col] = n
     for bits in (3, 2, 1):
         planes = grid.neighbour_counts(packed, bits=bits)
@@ -122,7 +112,7 @@ def test_neighbours_are_counted_modulo_a_power_of_two(cols: int, wrap: bool) -> 
 )
 def test_boards_of_many_cells_are_counted(rows: int, cols: int) -> None:
     """More than fields of 16 bits hold, around 4,096 words."""
-    boards = torch.stack((torch.ones(rows, cols), torch.zeros(rows, cols), soup(rows, cols, 0.7)[0]))
+    boards = torch.stack((torch.ones(rows, cols), torch.zeros(rows, cols), ref.soup(rows, cols, 0.7)[0]))
     boards[1, rows - 1, cols - 1] = 1
     for wrap in (True, False):
         packed = Grid(rows, cols, wrap).pack(boards)
@@ -177,10 +167,10 @@ def colours_after(board: Tensor, teams: int, wrap: bool = True) -> Tensor:
 def test_a_generation_is_that_of_the_reference(cols: int, wrap: bool) -> None:
     for rows in (3, 4 + cols % 4):
         grid = Grid(rows, cols, wrap)
-        boards = soup(rows, cols, 0.2, 0.4, 0.8)
+        boards = ref.soup(rows, cols, 0.2, 0.4, 0.8)
         packed = grid.pack(boards)
         after = generation(grid, packed)
-        expected = [next_cells(live_cells(board), rows, cols, wrap) for board in boards]
+        expected = [ref.next_cells(ref.live_cells(board), rows, cols, wrap) for board in boards]
         assert same(grid, after, expected), rows
         assert torch.equal(packed, grid.pack(boards))  # untouched
 
@@ -190,24 +180,24 @@ def test_a_generation_is_that_of_the_reference(cols: int, wrap: bool) -> None:
 def test_colours_are_those_of_the_reference(cols: int, wrap: bool) -> None:
     rows = 3 + cols % 4
     for teams in (2, 3) if cols % 2 else (2, 4, 7):
-        boards = soup(rows, cols, 0.25, 0.4, 0.7, teams=teams)
+        boards = ref.soup(rows, cols, 0.25, 0.4, 0.7, teams=teams)
         after = colours_after(boards, teams, wrap)
         for board, got in zip(boards, after, strict=True):
-            assert live_cells(got) == next_board(live_cells(board), rows, cols, wrap), teams
+            assert ref.live_cells(got) == ref.next_board(ref.live_cells(board), rows, cols, wrap), teams
 
 
 def test_the_r_pentomino_settles_at_generation_1103_with_116_cells() -> None:
     """8 blocks, 6 gliders, 4 beehives, 4 blinkers, a ship, a boat and a loaf; no glider meets another on the way."""
     size = 512
-    start = {(row + size // 2, col + size // 2): 1 for row, col in drawn(".oo\noo.\n.o.")}
+    start = {(row + size // 2, col + size // 2): 1 for row, col in ref.drawn(".oo\noo.\n.o.")}
     boards = Life(size, size, 1, wrap=True)
-    boards.load(boards_tensor([start], size, size))
+    boards.load(ref.boards_tensor([start], size, size))
     cells = []
     for at in (1102, 1103, 1104, 1105, 1113):
         boards.advance(at - boards.generations)
         cells.append(int(boards.counts()))
         if at >= 1103:
-            groups = census(live_cells(boards.cells()[0]), size, size)
+            groups = ref.census(ref.live_cells(boards.cells()[0]), size, size)
             assert groups == {4: 8, 5: 6 + 1, 6: 4 + 1, 3: 4, 7: 1}
     assert cells == [118, 116, 116, 116, 116]
 
@@ -217,8 +207,8 @@ def test_the_r_pentomino_settles_at_generation_1103_with_116_cells() -> None:
 def test_boards_side_by_side_live_as_they_do_alone(boards: int, wrap: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one chunk and in several of 8 to 16 boards."""
     rows, cols = 9, 65
-    start = soup(rows, cols, *(i / boards for i in range(1, boards + 1)))
-    live: list[set[tuple[int, int]]] = [set(live_cells(board)) for board in start]
+    start = ref.soup(rows, cols, *(i / boards for i in range(1, boards + 1)))
+    live: list[set[tuple[int, int]]] = [set(ref.live_cells(board)) for board in start]
     many = Life(rows, cols, boards, wrap=wrap)
     monkeypatch.setattr(life, "CHUNK_WORDS", 256)
     chunked = Life(rows, cols, boards, wrap=wrap)
@@ -227,11 +217,11 @@ def test_boards_side_by_side_live_as_they_do_alone(boards: int, wrap: bool, monk
     chunked.load(start)
     for steps in (1, 2, 3, 0, 4):
         for _ in range(steps):
-            live = [next_cells(cells, rows, cols, wrap) for cells in live]
+            live = [ref.next_cells(cells, rows, cols, wrap) for cells in live]
         for each in (many, chunked):
             each.advance(steps)
             assert each.cells().shape == (boards, rows, cols)
-            assert [set(live_cells(board)) for board in each.cells()] == live
+            assert [set(ref.live_cells(board)) for board in each.cells()] == live
             assert each.counts().tolist() == [len(cells) for cells in live]
     assert many.generations == chunked.generations == 10
 

@@ -220,12 +220,6 @@ POSITION = Position(0, 3, 2, 12, [(2, 0), (2, 1)], BOARD, 57)
 LINE = "move:a turn:57 round:3 acts:2 score:+12 placed:r2c0,r2c1 board:4.D$.3B$2A2.C!"
 
 
-def test_an_action_is_named_by_row_and_column_or_end() -> None:
-    game = ClothOfGold(height=20, width=40)
-    assert game.action_to_string(12 * 40 + 34) == "r12c34"
-    assert game.action_to_string(20 * 40) == "end"
-
-
 @pytest.mark.parametrize(
     "text", ["", "End", "end ", "r12", "c3r4", "r-1c2", "r01c2", "r1c2 ", "r1c2/0", "R1C2", "r٣c1", "r8c0", "r0c40"]
 )

@@ -24,7 +24,7 @@ from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
 from cellgames.envs.cloth_of_gold.rendering import View
 from cellgames.envs.cloth_of_gold_wild import rounds
 from cellgames.envs.cloth_of_gold_wild.rendering import LAND, WildView
-from cellgames.envs.cloth_of_gold_wild.state import WildState, wild
+from cellgames.envs.cloth_of_gold_wild.state import wild
 from cellgames.envs.core import IllegalActionError, seeds
 from cellgames.envs.core.drawing import Inset, Text
 from cellgames.envs.core.raster import to_rgb
@@ -39,8 +39,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "combinations": {"perks": True, "combinations": True},
     "neutrals": {"neutral_density": 0.15, "neutral_stance": "aggressive"},
 }
-PAIRS = ("terrain borders", "weather perks", "weather wildlife", "perks wildlife", "borders neutrals")
-FAMILIES = {name: name.split() for name in (*PAIRS, "combinations", "wildlife neutrals")}
+FAMILIES = (
+    *("terrain borders", "weather perks", "weather wildlife", "perks wildlife", "borders neutrals"),
+    *("combinations", "wildlife neutrals"),
+)
 ALL: dict[str, Any] = {name: value for option in OPTIONS.values() for name, value in option.items()}
 NEUTRALS = {name: ALL.pop(name) for name in OPTIONS["neutrals"]}
 SIZES = ((8, 13), (17, 9), (12, 12), (9, 66))
@@ -85,9 +87,9 @@ def beside(game: ClothOfGold, num_envs: int, seed: int) -> Beside[WildReference]
 @pytest.mark.parametrize("family", FAMILIES)
 def test_random_games_with_one_or_two_options_are_those_of_the_reference(family: str) -> None:
     parameters: dict[str, Any] = dict(SMALL)
-    for name in FAMILIES[family]:
+    for name in family.split():
         parameters |= OPTIONS[name]
-    height, width = SIZES[list(FAMILIES).index(family) % len(SIZES)]
+    height, width = SIZES[FAMILIES.index(family) % len(SIZES)]
     game = make(height=height, width=width, **parameters)
     for number, (state, references, _) in enumerate(beside(game, 1, seed=5)):
         agree(game, state, references, number % 7 == 0)
@@ -260,14 +262,6 @@ def test_lines_with_wrong_fields_are_refused() -> None:
         assert expected in caught.value.expected
 
 
-def drawn_state(game: ClothOfGold, board: str, **fields: str) -> WildState:
-    """player_b is to move in round 1, on a board and with other fields as `boards.rle` writes them."""
-    line = game.state_to_string(game.init(seeds(0, 1)))
-    for name, value in {"move": "b", "round": "1", "turn": "9", "board": board, **fields}.items():
-        line = re.sub(rf"\b{name}:\S+", f"{name}:{value}", line, count=1)
-    return wild(game.string_to_state(line))
-
-
 @pytest.mark.parametrize(
     ("combinations", "supply", "reach", "spells", "far"), [(False, 2, 0, 1, 2), (True, 3, 1, 1, 3)]
 )
@@ -276,7 +270,10 @@ def test_a_set_of_still_lifes_earns_more(combinations: bool, supply: int, reach:
     game = make(height=16, width=60, **SMALL | {"perks": True, "combinations": combinations, "generations": 1})
     rows = [pattern.split() for pattern in PATTERNS.values()]
     lines = ["".join((one[row] if row < len(one) else "").ljust(8, ".") for one in rows) for row in range(4)]
-    state = drawn_state(game, "$".join(lines).replace("x", "A") + "!")
+    board, line = "$".join(lines).replace("x", "A") + "!", game.state_to_string(game.init(seeds(0, 1)))
+    for name, value in {"move": "b", "round": "1", "turn": "9", "board": board}.items():
+        line = re.sub(rf"\b{name}:\S+", f"{name}:{value}", line, count=1)
+    state = wild(game.string_to_state(line))
     after = rounds.lived(game, state).counted(state)
     assert after.lives[0, 0].tolist() == [1, 1, 1, 1, 1, 1, 1]
     found = (after.supply, after.reach, after.spells)

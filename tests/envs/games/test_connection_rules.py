@@ -145,10 +145,6 @@ def test_symmetries_keep_the_game(game: ConnectionGame) -> None:
         assert (state.done == first.done).all()
 
 
-DRAWN: list[ConnectionGame] = [Hex(size=4), Hex(size=3, tiling="octagons"), Y(size=4), Y(size=4, tiling="octagons")]
-every_drawn_board = pytest.mark.parametrize("game", DRAWN, ids=lambda game: f"{game.title}-{game.tiling}")
-
-
 def board_of(picture: Picture) -> Picture:
     (inset,) = (shape for shape in picture.shapes if isinstance(shape, Inset))
     if any(isinstance(shape, Inset) for shape in inset.picture.shapes):
@@ -160,7 +156,7 @@ def words(picture: Picture) -> list[str]:
     return [shape.text for shape in picture.shapes if isinstance(shape, Text)]
 
 
-@every_drawn_board
+@every_board
 def test_cells_that_touch_share_an_edge_and_the_others_are_the_sides(game: ConnectionGame) -> None:
     """Each edge is drawn by both of its cells, or it is an outer one; sides go around the board in whole runs."""
     layout = game.layout

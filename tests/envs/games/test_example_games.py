@@ -14,11 +14,8 @@ from torch import Tensor
 from cellgames.envs import Game, State, check_game, seeds
 from cellgames.envs.core.sampling import random_bits
 
-GAMES: tuple[Game, ...] = (ConnectFour(rows=3, columns=4, line=3), Othello(4), Treblecross(9))
-every_game = pytest.mark.parametrize("game", GAMES, ids=repr)
 
-
-@every_game
+@pytest.mark.parametrize("game", [ConnectFour(rows=3, columns=4, line=3), Othello(4), Treblecross(9)], ids=repr)
 def test_the_game_keeps_the_contract(game: Game) -> None:
     check_game(game)
 

@@ -167,32 +167,24 @@ def test_a_command_checks_a_game(own: str, capsys: pytest.CaptureFixture[str]) -
     assert "wrong.py, line 17, in step: ZeroDivisionError" in capsys.readouterr().err
 
 
-def test_a_position_is_its_seed_and_its_actions() -> None:
-    game = openspiel("pig(winscore=10)")
+@pytest.mark.parametrize("name", ["pig(winscore=10)", "backgammon"])
+def test_a_position_is_its_seed_and_its_actions_also_in_an_env_of_another_seed(name: str) -> None:
+    game = openspiel(name)
     assert isinstance(game, ForeignGame)
-    state = game.init(seeds(7, 1))
-    for _ in range(3):
-        state = game.step(state, game.random_actions(state, torch.Generator().manual_seed(2)))
-    again = game.string_to_state(game.state_to_string(state))
-    assert again.equal(state)
     assert pickle.loads(pickle.dumps(game)) == game
-    game._live.clear()  # it is played again from its start
-    assert torch.equal(game.observe(again, 0), game.observe(state, 0))
-    with refused("position", "'[1,99]'"):
-        game.string_to_state("[1,99]")
-
-
-def test_a_position_keeps_its_dice_in_an_env_of_another_seed() -> None:
-    game = openspiel("backgammon")
-    assert isinstance(game, ForeignGame)
     state = game.init(seeds(7, 1))
     for _ in range(3):
         state = game.step(state, game.random_actions(state, torch.Generator().manual_seed(2)))
-    put = put_positions(game.init(seeds(9, 1)), torch.tensor([0]), state)
-    assert game.state_to_string(put) == game.state_to_string(state)
+    line, text, seen = game.state_to_string(state), game.text(state), game.observe(state, 0)
+    again, put = game.string_to_state(line), put_positions(game.init(seeds(9, 1)), torch.tensor([0]), state)
+    assert again.equal(state)
     assert put.seed.tolist() == seeds(9, 1).tolist()  # of the games that follow in the env
-    game._live.clear()
-    assert game.text(put) == game.text(state)
+    game._live.clear()  # they are played again from their start
+    for other in (again, put):
+        assert (game.state_to_string(other), game.text(other)) == (line, text)
+        assert torch.equal(game.observe(other, 0), seen)
+    with refused("position", "'[1,9999]'"):
+        game.string_to_state("[1,9999]")
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "pig(winscore=10)"])

@@ -12,22 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import grid_adaptation_reference as ref
 import pytest
 import torch
-from grid_adaptation_reference import (
-    BUY,
-    FLIP,
-    NO_TILE,
-    RESERVE,
-    VOTE,
-    ReferenceMatch,
-    drawn,
-    empty,
-    generation,
-    majority,
-    matching,
-    random_actions,
-)
 from grid_adaptation_table import Table, agree, always, make, packed, reference_of
 from refusals import fails, refused
 from torch import Tensor
@@ -46,15 +33,15 @@ def test_on_a_full_board_the_corners_stay_and_all_else_vanishes() -> None:
     table = Table(make(**SMALL), "7654321\n" * 7, **LATER)
     assert all(table.match.legal(player)[0] == {49} for player in range(3))
     corners = "7.....1" + "\n......." * 5 + "\n7.....1"
-    assert table.play().board == drawn(corners)
-    assert table.read("public") == [2 * (matching(7, s) + matching(1, s)) for s in range(8)]
+    assert table.play().board == ref.drawn(corners)
+    assert table.read("public") == [2 * (ref.matching(7, s) + ref.matching(1, s)) for s in range(8)]
 
 
 def test_every_neighbourhood_is_born_stays_or_vanishes_by_its_number_of_tiles() -> None:
     """All 256 of them around an empty space and around a tile, of random sequences, side by side in a batch."""
     game, random = make(size=7, players=2), torch.Generator().manual_seed(2)
     around = [(r, c) for r in (1, 2, 3) for c in (1, 2, 3) if (r, c) != (2, 2)]
-    boards = torch.full((512, 7, 7), NO_TILE)
+    boards = torch.full((512, 7, 7), ref.NO_TILE)
     sequences = torch.randint(8, boards.shape, generator=random)
     for env_id in range(512):
         for place, (r, c) in enumerate([*around, (2, 2)]):
@@ -65,12 +52,12 @@ def test_every_neighbourhood_is_born_stays_or_vanishes_by_its_number_of_tiles() 
     after = game.board(game.step(state, corner)).tolist()
     for env_id, board in enumerate(boards.tolist()):
         tiles, centre = (env_id & 255).bit_count(), board[2][2]
-        if centre == NO_TILE and tiles == 3:
-            expected = majority([board[r][c] for r, c in around if board[r][c] != NO_TILE])
+        if centre == ref.NO_TILE and tiles == 3:
+            expected = ref.majority([board[r][c] for r, c in around if board[r][c] != ref.NO_TILE])
         else:
-            expected = centre if tiles in (2, 3) else NO_TILE
+            expected = centre if tiles in (2, 3) else ref.NO_TILE
         assert after[env_id][2][2] == expected
-        assert after[env_id] == generation(board)
+        assert after[env_id] == ref.generation(board)
 
 
 def test_a_tile_is_forfeited_by_none() -> None:
@@ -82,9 +69,9 @@ def test_a_tile_is_forfeited_by_none() -> None:
     with fails(IllegalActionError, action=49, player="player_0", component=1):
         table.step(actions)
     table.step(actions, checked=False)
-    assert table.board == drawn(".......\n.44....\n.64....\n" + ".......\n" * 4)
+    assert table.board == ref.drawn(".......\n.44....\n.64....\n" + ".......\n" * 4)
     table.step(torch.tensor([[[49, 49, 49, 49, 0, 0, 3]] * 3]), checked=False)
-    assert table.board == drawn(".......\n.44....\n.64....\n" + ".......\n" * 4)
+    assert table.board == ref.drawn(".......\n.44....\n.64....\n" + ".......\n" * 4)
 
 
 def test_a_purchase_that_cannot_be_paid_does_nothing() -> None:
@@ -97,7 +84,7 @@ def test_a_purchase_that_cannot_be_paid_does_nothing() -> None:
     assert after.garnets.equal(before.garnets)
     assert after.reserves.equal(before.reserves)
     assert after.bought.equal(before.bought)
-    assert table.game.board(after)[0].tolist() == empty(7)
+    assert table.game.board(after)[0].tolist() == ref.empty(7)
 
 
 def test_a_flip_comes_before_everything_else() -> None:
@@ -106,7 +93,7 @@ def test_a_flip_comes_before_everything_else() -> None:
     table = Table(make(**SMALL), board, sequence=SEQUENCES, round=4)
     table.play({0: (2, 1)}, flip={0: 3})
     assert table.read("sequence") == [0b010, 0b100, 0b011]
-    assert table.board == drawn(".......\n.66....\n.26....\n" + ".......\n" * 4)
+    assert table.board == ref.drawn(".......\n.66....\n.26....\n" + ".......\n" * 4)
     assert table.read("scores") == [3 * 2 + 3, 3 * 2 + 1, 3 * 1 + 2]
     assert table.read("public")[0b010] == 9
     assert table.read("rewards") == [9 - 6, 7 - 7, 5 - 8]
@@ -131,13 +118,15 @@ FAMILIES: dict[str, dict[str, Any]] = {
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
-def beside(game: GridAdaptation, num_envs: int, seed: int) -> Iterator[tuple[GridState, list[ReferenceMatch], Tensor]]:
+def beside(
+    game: GridAdaptation, num_envs: int, seed: int
+) -> Iterator[tuple[GridState, list[ref.ReferenceMatch], Tensor]]:
     """Random matches of every env until all are over: states, the reference's matches, the actions that come next."""
     state = game.init(seeds(seed, num_envs))
     matches = [reference_of(game, state[env_id]) for env_id in range(num_envs)]
     rngs = [random.Random(f"{seed}, {env_id}") for env_id in range(num_envs)]
     while not all(one.terminated for one in matches):
-        actions = [random_actions(one, rng) for one, rng in zip(matches, rngs, strict=True)]
+        actions = [ref.random_actions(one, rng) for one, rng in zip(matches, rngs, strict=True)]
         yield state, matches, torch.tensor(actions)
         state = game.step(state, torch.tensor(actions))
         for one, action, candidate in zip(matches, actions, state.candidate.tolist(), strict=True):
@@ -165,7 +154,7 @@ def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
 
 
 def test_parameters_default_to_those_of_the_rules() -> None:
-    fields = dataclasses.fields(ReferenceMatch)
+    fields = dataclasses.fields(ref.ReferenceMatch)
     assert make().parameters == {field.name: field.default for field in fields[: len(make().parameters)]}
 
 
@@ -283,7 +272,7 @@ def refusal(table: Table, player: int, component: int, choice: int) -> str:
     """The reason, after all that the core says of every game."""
     actions, before = table.actions(), table.state.clone()
     if table.match.voting:
-        actions = table.actions(vote={p: min(table.match.legal(p)[VOTE]) for p in range(table.match.players)})
+        actions = table.actions(vote={p: min(table.match.legal(p)[ref.VOTE]) for p in range(table.match.players)})
     actions[0, player, component] = choice
     with fails(IllegalActionError, action=choice, player=f"player_{player}", component=component) as caught:
         table.game.step(table.state, actions)
@@ -302,23 +291,23 @@ def test_every_illegal_choice_has_a_reason() -> None:
     never, once = (Table(make(size=7, players=3, rounds=4, flip_rounds=rounds)) for rounds in ((9,), (2, 9)))
     for table, player, component, choice, reason in (
         (first, 2, 2, 9, "tile|taken|free"),
-        (first, 1, RESERVE, 8, "tile|taken|free"),
+        (first, 1, ref.RESERVE, 8, "tile|taken|free"),
         (first, 1, 1, 49, "must|free"),
         (full, 1, 1, 30, "tile|taken|free"),
         (later, 1, 2, 8, "round"),
-        (first, 0, FLIP, 1, "flip|round"),
-        (never, 0, FLIP, 1, "no digit is ever flipped"),
-        (once, 0, FLIP, 1, "in rounds 2 only, this is 1"),  # the others are never played
-        (poor, 1, RESERVE, 3, "garnet"),
-        (poor, 2, BUY, 1, "4 garnets"),
-        (first, 0, VOTE, 2, "vot"),
-        (vote, 1, RESERVE, 3, "vot"),
-        (vote, 1, FLIP, 1, "flip|vot"),
-        (vote, 0, VOTE, 4, "tied"),
-        (vote, 0, VOTE, 5, "must"),
-        (vote, 2, VOTE, 3, "[Tt]oken"),
-        (single, 1, VOTE, 1, "self|own|itself"),
-        (first, 0, BUY, -1, "from 0 to 1"),
+        (first, 0, ref.FLIP, 1, "flip|round"),
+        (never, 0, ref.FLIP, 1, "no digit is ever flipped"),
+        (once, 0, ref.FLIP, 1, "in rounds 2 only, this is 1"),  # the others are never played
+        (poor, 1, ref.RESERVE, 3, "garnet"),
+        (poor, 2, ref.BUY, 1, "4 garnets"),
+        (first, 0, ref.VOTE, 2, "vot"),
+        (vote, 1, ref.RESERVE, 3, "vot"),
+        (vote, 1, ref.FLIP, 1, "flip|vot"),
+        (vote, 0, ref.VOTE, 4, "tied"),
+        (vote, 0, ref.VOTE, 5, "must"),
+        (vote, 2, ref.VOTE, 3, "[Tt]oken"),
+        (single, 1, ref.VOTE, 1, "self|own|itself"),
+        (first, 0, ref.BUY, -1, "from 0 to 1"),
     ):
         assert re.search(reason, refusal(table, player, component, choice)), (component, choice, reason)
 

@@ -212,12 +212,9 @@ def test_a_position_knows_its_winner_whatever_the_order_of_its_stones(size: int)
         assert torch.equal(again.current_player, state[env_id].current_player)
 
 
-CPU = torch.device("cpu")
-
-
 def moved(size: int) -> Tensor:
     """int64 [S, N]: where each symmetry brings a cell."""
-    return sources(size, CPU).argsort(1)
+    return sources(size, torch.device("cpu")).argsort(1)
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])

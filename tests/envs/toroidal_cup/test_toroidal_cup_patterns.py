@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from life_reference import board_of, live_cells
 from numpy.typing import NDArray
-from paths import CUP_DATA
+from paths import CUP_DATA as DATA
 from refusals import refused
 from slow import slow_except
 from toroidal_cup_patterns_reference import alike, boards, drawn, numbers
@@ -27,7 +27,6 @@ from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ORIENTATIONS, ROWS
 from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, held_by_quadrant
 from cellgames.envs.toroidal_cup.simulator import boards as packed
 
-DATA = CUP_DATA
 SEEDS = range(400)
 
 needs_published = pytest.mark.skipif(not DATA.exists(), reason="the Cup's data is not here")
