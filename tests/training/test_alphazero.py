@@ -9,16 +9,18 @@ from typing import Any
 import pytest
 import torch
 from arena_runs import InLine
-from every_game import GAMES, generator
+from every_game import GAMES, generator, play
 from native_code import native_library
 from refusals import refused
 from torch import Tensor
 from torch.nn import functional
 from training_runs import content, equal
+from twins import twin
 
 import cellgames
 from cellgames.agents import Size, load, make_network
-from cellgames.agents.search.improvement import Effort, Rows, TreeImprover
+from cellgames.agents.search.improvement import Effort, Improved, Rows, TreeImprover
+from cellgames.agents.simultaneous.joint_agent import improver_of
 from cellgames.agents.solving import proof_search
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.torus.geometry import neighbours
@@ -44,10 +46,10 @@ def tiny(game: Game = GAME, **changes: Any) -> AlphaZeroArguments:
     return AlphaZeroArguments.fitted(game, **{**settings, **changes})
 
 
-def learner_of(folder: Path, **changes: Any) -> AlphaZeroLearner:
+def learner_of(folder: Path, game: Game = GAME, **changes: Any) -> AlphaZeroLearner:
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        learner = AlphaZeroLearner(GAME, tiny(**changes), folder, torch.device("cpu"))
+        learner = AlphaZeroLearner(game, tiny(game, **changes), folder, torch.device("cpu"))
     learner.snapshot(0)
     learner.restart(1)
     return learner
@@ -137,8 +139,7 @@ def test_what_searches_change_most_is_learned_from_most_often(tmp_path: Path, mo
 def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path: Path) -> None:
     """The policy here is how many of the mover's stones touch a cell, which only holds if all moved alike."""
     game = cellgames.make("torus-v0", size=3)
-    with torch.random.fork_rng():
-        learner = AlphaZeroLearner(game, tiny(game, minibatch_size=300), tmp_path, torch.device("cpu"))
+    learner = learner_of(tmp_path, game, minibatch_size=300)
     touching = torch.zeros(18, 18)
     for cell, edges in enumerate(neighbours(3)):
         for edge in edges:
@@ -249,3 +250,98 @@ def test_it_learns_the_cup_by_searches_of_what_each_team_sees(tmp_path: Path, mo
     assert mask.any()
     assert not mask.all(), "random turns and opponents are not learned from"
     assert runs[0].agent.read_bytes() == runs[1].agent.read_bytes()
+
+
+# Where actions have several parts, or a turn is many actions.
+GRID = cellgames.make("grid-adaptation-small-v0", size=6, rounds=3, flip_rounds=(2,))
+CLOTH = cellgames.make("cloth-of-gold-small-v0", height=12, width=12, generations=4, max_units=4, max_rounds=3)
+BRIEF: dict[str, Any] = {
+    **{"num_envs": 4, "num_steps": 14, "minibatch_size": 16, "buffer_size": 300, "max_num_considered_actions": 4},
+    **{"random_plies": 0, "eval_every": 100, "opponents": "self=0.6,greedy=0.4"},
+}
+
+
+@pytest.mark.parametrize("game", [GRID, CLOTH], ids=["grid", "cloth"])
+def test_policies_are_probabilities_of_legal_candidates(game: Game, tmp_path: Path) -> None:
+    learner = learner_of(tmp_path, game, **BRIEF)
+    rollout = learner.lessons[0].play.collect(14)
+    own = rollout.learner_mask
+    assert 8 < int(own.sum()) < own.numel(), "some rows are the opponent's, or go on with a turn"
+    assert torch.allclose(rollout.policy[own].sum(1), torch.ones(int(own.sum())), atol=1e-5)
+    assert ((rollout.policy[own] > 0).sum(1) > 1).any(), "it compares"
+    chosen = rollout.action.flatten(0, 1)
+    legal = game.info.admits(rollout.mask.flatten(0, 1), chosen.view(len(chosen), -1)).all(1)
+    assert legal[own.flatten()].all()
+    if learner.lessons[0].improver.components:
+        actions, policy = rollout.actions[own], rollout.policy[own]
+        allowed = game.info.admits(rollout.mask[own][:, None].expand(-1, actions.shape[1], -1), actions).all(2)
+        assert allowed[policy > 0].all()
+        named = (actions == rollout.action[own][:, None]).all(2)
+        assert (policy * named).amax(1).gt(0).all(), "what is played is one of them"
+
+
+def test_searches_see_observations_alone_where_something_is_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = learner_of(tmp_path, GRID, **BRIEF)
+    found = learner.lessons[0].play.improver
+    improve, states = found.improve, []
+
+    def spied(rows: Rows, random: torch.Generator) -> Improved:
+        states.append(rows.state)
+        improved: Improved = improve(rows, random)
+        return improved
+
+    monkeypatch.setattr(found, "improve", spied)
+    learner.iterate(0.0)
+    assert len(states) == 14
+    assert set(states) == {None}
+
+
+def test_what_a_seat_does_not_see_changes_neither_its_policy_nor_its_action() -> None:
+    """All but seat 1 have other sequences, tiles and points; seat 1 finds the same."""
+    players = GRID.info.num_players
+    seats, env_ids = torch.arange(players).repeat(6), torch.arange(6).repeat_interleave(players)
+    kind = improver_of(GRID)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        found = kind(GRID, make_network(GRID, Size(4, 1), kind.kind), Effort(8, 4))
+
+    def searched(state: Any) -> Improved:
+        views = torch.stack([GRID.observe(state, seat) for seat in range(players)], 1)
+        found.start(seats, env_ids)
+        rows = Rows(None, views[env_ids, seats], GRID.legal_actions(state).flatten(0, 1), seats, env_ids)
+        return found.improve(rows, generator(3))
+
+    state = play(GRID, GRID.init(seeds(5, 6)), 2, 1)
+    one, other = searched(state), searched(twin(GRID, state, 1))
+    assert one.actions is not None
+    assert other.actions is not None
+    own = seats == 1
+    for name in ("action", "policy", "value", "actions"):
+        assert torch.equal(getattr(one, name)[own], getattr(other, name)[own])
+    assert not torch.equal(one.actions, other.actions), "the others do see it"
+
+
+def test_units_of_a_turn_are_no_steps_between_its_decisions(tmp_path: Path) -> None:
+    """With `gae_lambda` 0 a value aims at the next decision of its seat, however many units lie between."""
+    learner = learner_of(tmp_path, CLOTH, **{**BRIEF, "opponents": "self", "gae_lambda": 0.0, "num_steps": 20})
+    lesson = learner.lessons[0]
+    rollout, estimates, _ = lesson.collect(learner.arguments, learner.generator)
+    own, seats = rollout.learner_mask, rollout.player
+    compared = 0
+    for t, env in own.nonzero().tolist():
+        later = [s for s in range(t + 1, 20) if own[s, env] and seats[s, env] == seats[t, env]]
+        if later and not rollout.done[t : later[0], env].any():
+            assert float(estimates.target[t, env]) == pytest.approx(float(rollout.value[later[0], env]), abs=1e-5)
+            compared += 1
+    assert compared > 5
+
+
+@pytest.mark.slow
+def test_it_learns_turns_that_beat_random_play(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"num_envs": 64, "num_steps": 24, "total_steps": 900, "eval_games": 40}
+    settings |= {"learning_rate": 3e-3, "opponents": "self", "channels": 8}
+    finished = train(tiny(CLOTH, **{**BRIEF, **settings}), tmp_path)
+    assert finished.history[-1]["random"] > 0.85
+    assert finished.history[-1]["explained_variance"] > 0.1
