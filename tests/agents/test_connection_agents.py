@@ -1,24 +1,27 @@
-"""Agents of Hex and Y: what connections cost against a slow search, the moves of greedy, and the network."""
+"""Agents of Hex, Y and Torus: what connections and rings cost against slow searches, and the moves of agents."""
 
 from __future__ import annotations
 
 import heapq
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 import torch
+import torus_reference as ref
 from every_game import generator
 from torch import Tensor
 
 from cellgames.agents import random_openings
-from cellgames.agents.connection import ConnectionGreedy, ConnectionNetwork
+from cellgames.agents.connection import ConnectionGreedy
 from cellgames.agents.connection.greedy import CLOSED, stones_to_win
-from cellgames.agents.networks.networks import Size
 from cellgames.agents.networks.saved import load_network, shipped
 from cellgames.agents.search import UCTSearch
 from cellgames.agents.solving import proof_search
 from cellgames.agents.solving.perfect import AdvisedAgent
+from cellgames.agents.torus.greedy import TorusGreedy
+from cellgames.agents.torus.greedy import stones_to_win as torus_stones_to_win
 from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import seeds
 
@@ -51,14 +54,22 @@ def fewest(game: ConnectionGame, stones: list[int], player: int) -> float:
     return min(end for end, owner in zip(ends, stones, strict=True) if owner != 2 - player)
 
 
+def random_boards(cells: int, count: int, most_free: int, seed: int = 0) -> list[list[int]]:
+    """Boards of every density and majority that are not full."""
+    rng = random.Random(seed)
+    boards: list[list[int]] = []
+    while len(boards) < count:
+        free, black = rng.random(), rng.random()
+        board = [0 if rng.random() < free else 1 + (rng.random() > black) for _ in range(cells)]
+        if 0 < board.count(0) <= most_free:
+            boards.append(board)
+    return boards
+
+
 @every_board
 def test_stones_to_win_are_those_of_a_slow_search(game: ConnectionGame) -> None:
-    rng, lines, expected = random.Random(0), [], []
-    for _ in range(60):
-        free, black = rng.random(), rng.random()
-        stones = [0 if rng.random() < free else 1 + (rng.random() > black) for _ in range(game.layout.cells)]
-        if stones.count(0) == 0:
-            continue
+    lines, expected = [], []
+    for stones in random_boards(game.layout.cells, 60, game.layout.cells):
         codes = torch.tensor([stones], dtype=torch.int32)
         state = game.init(seeds(0, 1)).replace(codes=codes)
         for player in (0, 1):
@@ -95,28 +106,6 @@ def test_greedy_takes_over_good_first_stones_and_begins_with_none() -> None:
     assert not first & {"a1", "d4", "g7"}
 
 
-def answers(game: ConnectionGame, seen: Tensor) -> tuple[Tensor, Tensor]:
-    torch.manual_seed(0)
-    network = ConnectionNetwork(game, Size(channels=8, layers=2))
-    for parameter in network.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    with torch.no_grad():
-        logits, value, _ = network.forward(seen)
-    return logits, value
-
-
-def test_the_network_plays_both_colours_of_hex_alike() -> None:
-    """A position with colours exchanged and mirrored has the same value and mirrored logits."""
-    game = Hex(size=5)
-    state = game.string_to_state("..x../.o.../..o../...x./..... b")
-    other = game.string_to_state("...../.x.../o.x../...o./..... w")
-    logits, value = answers(game, game.observe(state, 0))
-    mirrored, same = answers(game, game.observe(other, 1))
-    order = [*game.layout.mirrored, game.layout.cells]
-    assert torch.allclose(mirrored[:, order], logits, atol=1e-5)
-    assert torch.allclose(same, value, atol=1e-5)
-
-
 def test_search_finds_the_winning_openings_of_a_small_board() -> None:
     """Known from all games (`test_connection_rules.py`), and with the swap the best first move is one that loses."""
     opening = UCTSearch(Hex(size=3, swap=False), 2000).run(Hex(size=3, swap=False).init(seeds(0, 1)), generator())
@@ -146,3 +135,106 @@ def test_trained_keeps_what_the_solver_wins_and_else_plays_by_its_network(game: 
     assert kept[won].all()
     seen, legal = game.observe(state, state.current_player), game.legal_actions(state)
     assert torch.equal(actions[~won], agent.act(seen[~won], legal[~won], rows[~won], generator()))
+
+
+def observe(boards: Sequence[list[int]], size: int, player: int) -> Tensor:
+    """What `player` sees of boards of any stones, int8 [L, 5, n, n]."""
+    stones = torch.tensor(boards).view(-1, 2, size, size)
+    colour = torch.full_like(stones[:, :1], player == 0)
+    return torch.cat((stones == player + 1, stones == 2 - player, colour), dim=1).to(torch.int8)
+
+
+def cheapest_walk(board: list[int], size: int, player: int, most_windings: int = 4) -> int:
+    """Free cells of the cheapest winning closed walk, by Dijkstra's search on the unrolled board."""
+    price = {
+        ref.cell_of(i, size): 0 if stone == player + 1 else 1 for i, stone in enumerate(board) if stone != 2 - player
+    }
+    best = CLOSED
+    for start in price:
+        if start.kind == "square" or (start.row, start.col)[player] != 0:
+            continue
+        cost = {(start, 0, 0): 0}
+        queue = [(0, (start, 0, 0))]
+        while queue:
+            total, here = heapq.heappop(queue)
+            cell, x, y = here
+            if total > cost[here] or total >= best:
+                continue
+            if cell == start and (x, y) != (0, 0) and ref.owner_of_class(x, y) == player:
+                best = total
+            for other, dx, dy in ref.neighbours(cell, size):
+                there = (other, x + dx, y + dy)
+                if other not in price or max(abs(there[1]), abs(there[2])) > most_windings:
+                    continue
+                if total + price[other] < cost.get(there, CLOSED):
+                    cost[there] = total + price[other]
+                    heapq.heappush(queue, (cost[there], there))
+    return best
+
+
+@pytest.mark.parametrize(("size", "count", "most_free"), [(2, 400, 8), (3, 150, 11)])
+def test_stones_to_win_of_torus_is_the_true_number_on_small_boards(size: int, count: int, most_free: int) -> None:
+    boards = random_boards(2 * size * size, count, most_free)
+    truth = [[ref.min_stones_to_win(board, player, size) for player in (0, 1)] for board in boards]
+    expected = torch.tensor([[CLOSED if stones is None else stones for stones in pair] for pair in truth])
+    for player in (0, 1):
+        found = torus_stones_to_win(observe(boards, size, player)).int().clamp(max=CLOSED)
+        assert torch.equal(found, expected.flip(1) if player else expected)
+
+
+@pytest.mark.parametrize("size", [4, 5, 6])
+def test_stones_to_win_of_torus_is_the_cheapest_walk_on_larger_boards(size: int) -> None:
+    boards = random_boards(2 * size * size, 12, 2 * size * size, size)
+    found = torus_stones_to_win(observe(boards, size, 0)).int().clamp(max=CLOSED).tolist()
+    assert found == [[cheapest_walk(board, size, player) for player in (0, 1)] for board in boards]
+
+
+# Black has the ring of column b but for one octagon; White has nothing near.
+RING = """
+. B . .
+ . . W .
+. B . .
+ . . . .
+. . . W
+ W . . .
+. B . .
+ . . . .
+"""
+
+
+def choose(board: list[int], size: int, player: int, times: int = 1) -> set[int]:
+    observation = observe([board] * times, size, player)
+    mask = torch.tensor([board] * times) == 0
+    return set(TorusGreedy().act(observation, mask, torch.arange(times), generator()).tolist())
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_greedy_torus_wins_at_once_and_blocks_at_once(player: int) -> None:
+    board, size = ref.board_from_text(RING)
+    if player:  # the same for White: a bracelet
+        board = ref.move_board(board, lambda cell: ref.rotate90(cell, size), swap_colours=True)
+    assert torus_stones_to_win(observe([board], size, player))[0, 0] == 1
+    win = choose(board, size, player, times=20)
+    assert len(win) == 1
+    board[win.pop()] = player + 1
+    assert ref.winner(board, size) == player
+    board, _ = ref.board_from_text(RING)
+    gap = 2 * size + 1
+    assert choose(board, size, 1, times=20) == {gap}
+
+
+def test_in_torus_winning_comes_before_blocking() -> None:
+    board, size = ref.board_from_text("""
+    . B W .
+     . . . .
+    . B W .
+     . . . .
+    . . . .
+     . . . .
+    W B W W
+     . . . .
+    """)
+    assert choose(board, size, 0) == {2 * size + 1}
+    board[3 * size + 1] = 0  # now White is one from a bracelet, Black two from the ring
+    assert choose(board, size, 0) == {3 * size + 1}
+    assert choose(board, size, 1) == {3 * size + 1}
