@@ -18,18 +18,17 @@ from cellgames.agents.cloth_of_gold.greedy import finish_turns
 from cellgames.agents.playouts import RolloutAgent, finish, outcomes
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, State, chance, seeds
-from cellgames.envs.core.sampling import random_bits, random_legal
+from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.core.state import S
 from cellgames.envs.torus.geometry import num_cells
 
 
-def torus(size: int, games: int, turns: int) -> tuple[Game, Any]:
+def midway(game: Game[S], num_envs: int, turns: int, seed: int = 9) -> S:
     """Games after some random moves; those that end earlier have ended."""
-    game = cellgames.make("torus-v0", size=size)
-    state, source = game.init(seeds(0, games)), generator(size)
+    state, source = game.init(seeds(0, num_envs)), generator(seed)
     for _ in range(turns):
-        state = game.step(state, game.random_actions(state, random_bits(games, source)), checked=False)
-    return game, state
+        state = game.step(state, game.random_actions(state, random_bits(num_envs, source)), checked=False)
+    return state
 
 
 def order_shares(game: Game, state: State) -> float:
@@ -44,7 +43,8 @@ def order_shares(game: Game, state: State) -> float:
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 16])
 def test_filling_what_is_left_of_a_finished_game_changes_no_winner(size: int) -> None:
-    game, state = torus(size, 64, num_cells(size))
+    game: Any = cellgames.make("torus-v0", size=size)
+    state = midway(game, 64, num_cells(size), size)
     assert state.done.all()
     assert game.legal_actions(state.replace(terminated=~state.done)).any(), "expected free cells, for the test's sake"
     wins = game.outcome(state)
@@ -56,7 +56,8 @@ def test_filling_what_is_left_of_a_finished_game_changes_no_winner(size: int) ->
 @pytest.mark.parametrize("turns", [3, 4])
 def test_sides_win_fillings_as_often_as_all_orders_of_play(turns: int) -> None:
     """Even and odd numbers of free cells, and either side to move."""
-    game, state = torus(2, 4, turns)
+    game: Any = cellgames.make("torus-v0", size=2)
+    state = midway(game, 4, turns)
     games = 2000
     for env_id in range(4):
         for player in range(2):
@@ -84,33 +85,6 @@ def ask(agent: RolloutAgent, game: Game, state: State, seed: int = 0) -> Tensor:
     return agent.act_on_state(state, rows, generator(seed))
 
 
-def drawn(text: str, player: int) -> tuple[Game, State]:
-    """A drawn Torus board (see `torus_reference`) with the player to move."""
-    game = cellgames.make("torus-v0", size=ref.board_from_text(text)[1])
-    return game, game.string_to_state(ref.position_from_text(text, "bw"[player]))
-
-
-def counted(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[State]:
-    """The games from which a module starts playouts, as they come."""
-    begun: list[State] = []
-
-    def spy(game: Game, state: State, *rest: Any) -> Tensor:
-        begun.append(state)
-        return finish(game, state, *rest)
-
-    monkeypatch.setattr(module, "finish", spy)
-    return begun
-
-
-def midway(game: Game[S], num_envs: int, turns: int) -> S:
-    state = game.init(seeds(0, num_envs))
-    source = generator(9)
-    for _ in range(turns):
-        bits = random_bits(num_envs, source)
-        state = game.step(state, random_legal(game.legal_actions(state), bits))
-    return state
-
-
 def test_playouts_end_every_game_with_its_own_outcome_wherever_it_stands() -> None:
     state = midway(TORUS, 300, 12)
     assert state.done.any(), "expected finished games among them, for the test's sake"
@@ -132,7 +106,13 @@ def test_playouts_of_games_with_dice_have_dice_of_their_own() -> None:
 
 @pytest.mark.parametrize("playouts", [1, 3, 64, 200])
 def test_rollout_spends_exactly_n_playouts_on_every_move(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = counted(monkeypatch, rollout)
+    begun: list[State] = []
+
+    def spy(game: Game, state: State, *rest: Any) -> Tensor:
+        begun.append(state)
+        return finish(game, state, *rest)
+
+    monkeypatch.setattr(rollout, "finish", spy)
     state = midway(TORUS, 6, 7)
     env_ids = seeds(0, 6)  # which name the envs in what begins
     ask(RolloutAgent(playouts), TORUS, state)
@@ -156,8 +136,8 @@ GAP = 9  # octagon b3: Black wins there, and White must stop it
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_it_wins_in_one_and_stops_a_win_in_one(player: int) -> None:
-    game, state = drawn(RING, player)
-    batch = state[torch.zeros(8, dtype=torch.int64)]
+    game = cellgames.make("torus-v0", size=4)
+    batch = game.string_to_state(ref.position_from_text(RING, "bw"[player]))[[0] * 8]
     assert ask(RolloutAgent(2400), game, batch).tolist() == [GAP] * 8
 
 
