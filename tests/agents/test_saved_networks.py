@@ -84,15 +84,18 @@ def test_weights_of_one_size_serve_another_where_the_network_does(file: Path) ->
     assert played.state.done.all()
 
 
+def about_changed(path: Path, **changes: Any) -> None:
+    weights, about = safetensors.torch.load_file(path), {**read_about(path), **changes}
+    safetensors.torch.save_file(weights, path, metadata={"about": json.dumps(about)})
+
+
 def test_weights_for_another_game_are_refused(file: Path, tmp_path: Path) -> None:
     cup = cellgames.make("toroidal-cup-small-v0")
     with refused("game"):
         load(str(file), cup)
     flat = tmp_path / "flat.safetensors"
     save_network(flat, FlatNetwork(TORUS, SMALL))
-    about = read_about(flat)
-    weights = safetensors.torch.load_file(flat)
-    safetensors.torch.save_file(weights, flat, metadata={"about": json.dumps(about)})
+    about_changed(flat)
     with refused(str(flat), "others"):
         load(str(flat), TORUS)
 
@@ -113,29 +116,22 @@ def test_files_that_hold_no_network_are_refused(tmp_path: Path) -> None:
         load(str(path))
 
 
-def about_changed(path: Path, **changes: Any) -> None:
-    weights, about = safetensors.torch.load_file(path), {**read_about(path), **changes}
-    safetensors.torch.save_file(weights, path, metadata={"about": json.dumps(about)})
-
-
-def test_a_digest_tells_weights_that_changed_and_old_files_have_none(tmp_path: Path) -> None:
-    path = tmp_path / "w.safetensors"
-    save_network(path, network_for(TORUS), made={"steps": 12})
-    with safetensors.safe_open(path, "pt") as file:
-        written = json.loads(file.metadata()["about"])
+def test_a_digest_tells_weights_that_changed_and_old_files_have_none(file: Path) -> None:
+    with safetensors.safe_open(file, "pt") as opened:
+        written = json.loads(opened.metadata()["about"])
     digest = written.pop("sha256")
-    assert written == read_about(path)
-    about_changed(path)
-    assert load_network(path).about == written
-    about_changed(path, sha256=digest)
-    assert load_network(path).about == written
-    about_changed(path, sha256=digest, sample=True)
-    with refused(str(path), "others"):
-        read_about(path)
-    save_network(path, network_for(TORUS), made={"steps": 12})
-    about_changed(path, sha257=digest)
-    with refused(str(path), "'sha257'"):
-        load(str(path))
+    assert written == read_about(file)
+    about_changed(file)
+    assert load_network(file).about == written
+    about_changed(file, sha256=digest)
+    assert load_network(file).about == written
+    about_changed(file, sha256=digest, sample=True)
+    with refused(str(file), "others"):
+        read_about(file)
+    save_network(file, network_for(TORUS), made={"steps": 12})
+    about_changed(file, sha257=digest)
+    with refused(str(file), "'sha257'"):
+        load(str(file))
 
 
 @pytest.mark.parametrize(
@@ -203,18 +199,14 @@ def test_a_learner_starts_only_from_weights_of_its_own_kind_and_size(file: Path)
         start_weights(network_for(cloth), file)
 
 
-@pytest.fixture
-def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder in place of the package's."""
+def test_trained_takes_the_weights_that_learned_the_game_or_else_some_that_serve_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(saved, "WEIGHTS", tmp_path)
-    return tmp_path
-
-
-def test_trained_takes_the_weights_that_learned_the_game_or_else_some_that_serve_it(weights: Path) -> None:
     for size in (5, 3):
-        save_network(weights / f"torus-{size}.safetensors", network_for(cellgames.make("torus-v0", size=size)))
+        save_network(tmp_path / f"torus-{size}.safetensors", network_for(cellgames.make("torus-v0", size=size)))
     cup = cellgames.make("toroidal-cup-small-v0")
-    save_network(weights / "a-cup.safetensors", network_for(cup))
+    save_network(tmp_path / "a-cup.safetensors", network_for(cup))
     assert saved.shipped(TORUS).name == "torus-3.safetensors"
     assert saved.shipped(cellgames.make("torus-small-v0")).name == "torus-5.safetensors"
     assert saved.shipped(cellgames.make("torus-v0", size=4)).name == "torus-5.safetensors"  # the larger of two

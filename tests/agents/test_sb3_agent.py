@@ -160,17 +160,13 @@ def test_models_are_evaluated_and_rated_by_the_command_line(folder: Path, capsys
     assert "dqn.zip" in shown
     assert "a2c.zip:sample" in shown
     agents = ["ppo.zip", "a2c.zip", "dqn.zip", "maskable.zip:sample", "random"]
-    run = ["round-robin", "torus-v0", "--agents", *agents, *game, "--out", "out", "--no-gif"]
-    assert main(run) == 0
+    assert main(["round-robin", "torus-v0", "--agents", *agents, *game, "--out", "out", "--no-gif"]) == 0
     settings = json.loads(Path("out/run.json").read_text(encoding="utf-8"))
     assert settings["identities"]["ppo.zip"] == digest(Path("ppo.zip").read_bytes())
     assert settings["identities"]["maskable.zip:sample"] == digest(Path("maskable.zip").read_bytes())
-    assert len(read_records(Path("out/games.jsonl"))[0]) == 40
-    assert not any(record.result.forfeit for record in read_records(Path("out/games.jsonl"))[0])
-    Path("dqn.zip").write_bytes(Path("ppo.zip").read_bytes())
-    capsys.readouterr()
-    assert main(run) == 2
-    assert "identity of dqn.zip" in capsys.readouterr().err
+    records = read_records(Path("out/games.jsonl")).records
+    assert len(records) == 40
+    assert not any(record.result.forfeit for record in records)
 
 
 def test_the_page_offers_models_of_the_game(folder: Path) -> None:
