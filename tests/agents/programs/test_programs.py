@@ -71,15 +71,27 @@ def bots(tmp_path: Path) -> Callable[..., str]:
     return write
 
 
-def played(command: str, games: int = 4, limits: Limits | None = None) -> Played:
+def playing(agent: ProgramAgent, games: int = 1) -> Played:
     """Play some games against random play, the program on the first seat."""
+    chances = [torch.Generator().manual_seed(number) for number in (1, 2)]
+    return play(GAME, [agent, load("random")], torch.tensor([[0, 1]] * games), seeds(3, games), chances, forfeits=True)
+
+
+def played(command: str, games: int = 4, limits: Limits | None = None) -> Played:
+    """Play some games with a program that is ended then."""
     agent = ProgramAgent(command, limits)
     try:
-        seats = torch.tensor([[0, 1]] * games)
-        chances = [torch.Generator().manual_seed(number) for number in (1, 2)]
-        return play(GAME, [agent, load("random")], seats, seeds(3, games), chances, forfeits=True)
+        return playing(agent, games)
     finally:
         agent.close()
+
+
+def soon(holds: Callable[[], bool], seconds: float = 60.0) -> bool:
+    """Wait until a condition holds, and return False if it does not in that time."""
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.02)
+    return holds()
 
 
 def test_a_program_is_named_like_any_agent(
@@ -180,15 +192,7 @@ def test_all_that_it_has_started_ends_with_it(bots: Callable[..., str], count: i
     children += f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)', {mark!r}], **apart)"
     games = played(bots(f"apart = dict(start_new_session=True, env={{}})\n{children}"), 1, Limits(processes=5000))
     assert not games.failures
-    assert gone(mark)
-
-
-def gone(mark: str) -> bool:
-    """Wait for 5 s at most; return True if no process has a mark in its command line."""
-    deadline = time.monotonic() + 5
-    while living(mark) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not living(mark)
+    assert soon(lambda: not living(mark), 5.0)
 
 
 def living(mark: str) -> list[str]:
@@ -243,7 +247,7 @@ def test_programs_end_with_the_arena(bots: Callable[..., str], phase: str, end: 
     assert len(living(mark)) > 1
     arena.send_signal(end)
     arena.wait(30)
-    assert gone(mark)
+    assert soon(lambda: not living(mark), 5.0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
@@ -255,10 +259,7 @@ def test_a_program_that_nobody_knows_any_more_is_ended(bots: Callable[..., str])
     assert running(pid)
     del agent
     gc.collect()
-    deadline = time.time() + 20
-    while running(pid) and time.time() < deadline:
-        time.sleep(0.01)
-    assert not running(pid)
+    assert soon(lambda: not running(pid))
 
 
 @pytest.mark.parametrize(
@@ -332,12 +333,11 @@ def test_a_sandboxed_program_starts_when_the_folder_of_the_run_is_known(
     assert agent._process is None
     with refused("agent 'exec:/no/such/bot'", "exec:/no/such/bot"):
         load("sandboxed:exec:/no/such/bot", GAME)
-    seats, chances = torch.tensor([[0, 1]]), [torch.Generator().manual_seed(number) for number in (1, 2)]
     started: list[int] = []
     for number in range(2):
         (tmp_path / str(number)).mkdir()
         with RunFolder(tmp_path / str(number), RunKind("run", "run.json")):
-            assert not play(GAME, [agent, load("random")], seats, seeds(3, 1), chances, forfeits=True).failures
+            assert not playing(agent).failures
         assert agent._process is not None
         started.append(agent._process.pid)
         assert str(tmp_path / str(number)) in agent.words()
@@ -379,13 +379,10 @@ if "busy" not in globals():
 
 
 def sleeps(agent: ProgramAgent) -> bool:
-    """Wait until the program of an agent is stopped, and return True."""
+    """Wait until the program of an agent is stopped."""
     assert agent._process is not None
-    pid, end = agent._process.pid, time.monotonic() + 60
-    while "T" not in subprocess.getoutput(f"ps -o state= -p {pid}"):
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    return True
+    pid = agent._process.pid
+    return soon(lambda: "T" in subprocess.getoutput(f"ps -o state= -p {pid}"))
 
 
 @pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
@@ -406,10 +403,7 @@ def test_a_program_sleeps_while_a_person_thinks(bots: Callable[..., str], clock:
     agent.close()
     session = Session(GAME, [None, "bot"], lambda spec: agent, time_control=clock)
     session.move([0], 0)
-    end = time.monotonic() + 60
-    while session.thinking:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    assert soon(lambda: not session.thinking)
     assert session.view()["turn"] == 2
     assert sleeps(agent)
     agent.close()
@@ -418,14 +412,12 @@ def test_a_program_sleeps_while_a_person_thinks(bots: Callable[..., str], clock:
 @pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
 def test_a_program_that_sleeps_is_woken_by_more_than_a_pipe_holds(bots: Callable[..., str]) -> None:
     agent = ProgramAgent(bots())
-    games = 2000
-    seats, chances = torch.tensor([[0, 1]]), [torch.Generator().manual_seed(number) for number in (1, 2)]
-    play(GAME, [agent, load("random")], seats, seeds(3, 1), chances, forfeits=True)
+    playing(agent)
     assert sleeps(agent)
     process = agent._process
     assert process is not None
     start = time.monotonic()
-    for number in range(games):
+    for number in range(2000):
         process.tell(json.dumps({"type": "start", "game": number, "player": "black"}).encode() + b"\n")
     assert time.monotonic() - start < process.limits.start, "nobody has waited in vain"
     agent.close()

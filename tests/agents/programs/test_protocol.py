@@ -19,28 +19,29 @@ from cellgames.agents.programs import protocol
 from cellgames.agents.programs.process import Limits
 from cellgames.agents.programs.protocol import ProtocolError, Ready
 from cellgames.agents.programs.serving import serve
-from cellgames.agents.views import View, Views
+from cellgames.agents.views import Views
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.registry import REGISTRY
 
 SMALL = [id for id in REGISTRY if id.endswith("small-v0")]
 
 
-def view(game: Game, player: int = 0, plies: int = 2) -> View:
-    state, chance = game.init(seeds(1, 1)), torch.Generator().manual_seed(1)
-    for _ in range(plies):
+def views(game: Game, games: int = 1) -> Views:
+    state, chance = game.init(seeds(2, games)), torch.Generator().manual_seed(2)
+    for _ in range(2):
         state = game.step(state, game.random_actions(state, chance), checked=False)
-    mask = game.legal_actions(state)
+    mask, players = game.legal_actions(state), state.current_player
     if game.info.simultaneous:
-        return Views(game, state, torch.tensor([player]), mask[:, player])[0]
-    return Views(game, state, state.current_player, mask)[0]
+        players = torch.arange(games) % game.info.num_players
+        mask = mask[torch.arange(games), players]
+    return Views(game, state, players, mask)
 
 
 @pytest.mark.parametrize("id", SMALL)
 @pytest.mark.parametrize("observation", ["none", "list", "base64"])
 def test_messages_fit_their_schemas(id: str, observation: str) -> None:
     game = cellgames.make(id)
-    one, ready = view(game), Ready(observation=observation, names=True)
+    one, ready = views(game)[0], Ready(observation=observation, names=True)
     question = protocol.act(one, id=3, game=7, seed=5, ready=ready, clock={"left": 3.0, "increment": 0.0})
     sent = [protocol.hello(game, Limits()), question]
     sent += [{"type": "start", "game": 7, "player": 0}, {"type": "result", "game": 7, "player": 0, "outcome": -1}]
@@ -56,7 +57,7 @@ def test_messages_fit_their_schemas(id: str, observation: str) -> None:
 @pytest.mark.parametrize("id", SMALL)
 def test_actions_are_numbers_or_names(id: str) -> None:
     game = cellgames.make(id)
-    one = view(game)
+    (one,) = views(game)
     choices = [legal[-1] for legal in one.legal]
     flat = 0
     for choice, count in zip(choices, game.info.action_nvec, strict=True):
@@ -80,7 +81,7 @@ VALUES = st.recursive(
 def test_messages_are_checked_as_their_schemas_say(data: st.DataObject) -> None:
     """A message with one value changed or left out is refused if jsonschema refuses it, and only then."""
     game = cellgames.make("torus-small-v0")
-    question = protocol.act(view(game), id=3, game=7, seed=5, ready=Ready(names=True), clock={"left": 3.0})
+    question = protocol.act(views(game)[0], id=3, game=7, seed=5, ready=Ready(names=True), clock={"left": 3.0})
     messages = [protocol.hello(game, Limits()), question, {"type": "ready", "protocol": 1, "observation": "list"}]
     messages += [{"type": "choices", "id": 3, "actions": [1, "a1", [2]]}, {"type": "error", "message": "no"}]
     message = dict(data.draw(st.sampled_from(messages)))
@@ -109,18 +110,6 @@ class Weighing(BaseAgent):
         return torch.stack([part.argmax(1) for part in parts], 1).squeeze(1)
 
 
-def views(id: str, games: int = 6) -> Views:
-    game, chance = cellgames.make(id), torch.Generator().manual_seed(2)
-    state = game.init(seeds(2, games))
-    for _ in range(2):
-        state = game.step(state, game.random_actions(state, chance), checked=False)
-    mask, players = game.legal_actions(state), state.current_player
-    if game.info.simultaneous:
-        players = torch.arange(games) % game.info.num_players
-        mask = mask[torch.arange(games), players]
-    return Views(game, state, players, mask)
-
-
 def answers(*messages: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what a served agent says after `ready`, of a game of its own choice."""
     said: list[bytes] = []
@@ -131,7 +120,7 @@ def answers(*messages: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("id", SMALL)
 def test_arrays_are_answered_as_single_questions_are(id: str) -> None:
     """The numbers of the games come in any order; each answer belongs to its game."""
-    seen, games = views(id), [5, 3, 9, 1, 0, 7]
+    seen, games = views(cellgames.make(id), 6), [5, 3, 9, 1, 0, 7]
     hello, question = protocol.hello(seen.game, Limits()), protocol.arrays(seen, id=8, games=games, seed=5)
     jsonschema.validate(question, protocol.SCHEMAS["arrays"])
     ready = Ready(observation="base64")
@@ -161,7 +150,7 @@ def test_arrays_are_answered_as_single_questions_are(id: str) -> None:
     ],
 )
 def test_arrays_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
-    seen = views("torus-small-v0")
+    seen = views(cellgames.make("torus-small-v0"), 6)
     question = protocol.arrays(seen, id=8, games=range(6), seed=5)
     refused, answered = answers(protocol.hello(seen.game, Limits()), question | wrong, question)
     assert refused["type"] == "error"
