@@ -8,7 +8,6 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -110,20 +109,6 @@ def first_legal(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
     completion(handler, f"I take the first one.\nMOVE: {example_of(body)}")
 
 
-@contextmanager
-def serving(behaviour: Behaviour) -> Iterator[Chat]:
-    """Run the server in a thread."""
-    chat = Chat(behaviour)
-    thread = threading.Thread(target=chat.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield chat
-    finally:
-        chat.shutdown()
-        chat.server_close()
-        thread.join()
-
-
 GAMES = ("torus-small-v0", "cloth-of-gold-small-v0", "grid-adaptation-small-v0", "toroidal-cup-small-v0")
 TORUS = cellgames.make("torus-v0", size=2)
 
@@ -133,26 +118,29 @@ Serve = Callable[[Behaviour], Chat]
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     """Return a function that starts a server and points the environment to it."""
-    from contextlib import ExitStack
+    chats: list[Chat] = []
 
-    with ExitStack() as stack:
+    def start(behaviour: Behaviour) -> Chat:
+        chats.append(chat := Chat(behaviour))
+        threading.Thread(target=chat.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        monkeypatch.setenv("OPENAI_BASE_URL", chat.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        return chat
 
-        def start(behaviour: Behaviour) -> Chat:
-            chat = stack.enter_context(serving(behaviour))
-            monkeypatch.setenv("OPENAI_BASE_URL", chat.url)
-            monkeypatch.setenv("OPENAI_API_KEY", KEY)
-            return chat
-
-        monkeypatch.setattr(chat_server, "RETRIES", 1)
-        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-            monkeypatch.delenv(name, raising=False)
+    def forget() -> None:
         kept._opened.clear()
         SPENDING.clear()
         SPENDING.limit(None, None)
-        yield start
-        kept._opened.clear()
-        SPENDING.clear()
-        SPENDING.limit(None, None)
+
+    monkeypatch.setattr(chat_server, "RETRIES", 1)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    forget()
+    yield start
+    forget()
+    for chat in chats:
+        chat.shutdown()
+        chat.server_close()
 
 
 def views(game: Game, count: int = 1) -> Views:
@@ -166,9 +154,14 @@ def ask(agent: LanguageModelAgent, asked: Sequence[View]) -> torch.Tensor:
     return agent.act_on_views(asked, torch.arange(len(asked)), torch.Generator().manual_seed(1))
 
 
-def failure(agent: LanguageModelAgent, game: Game = TORUS) -> str:
+def round_robin(out: Path, *more: str, agent: str = "llm:m?retries=1", games: int = 4) -> int:
+    words = f"round-robin torus-v0 --size 2 --games {games} --chunk 1 --no-store --quiet --no-gif".split()
+    return main([*words, "--out", str(out), "--agents", agent, "random", *more])
+
+
+def failure(agent: LanguageModelAgent) -> str:
     with pytest.raises(PartialAnswerError) as caught:
-        ask(agent, views(game))
+        ask(agent, views(TORUS))
     assert KEY not in str(caught.value)
     return caught.value.failures[0]
 
@@ -193,17 +186,8 @@ def test_answers_are_read_strictly() -> None:
     (view,) = views(TORUS)
     assert read_answer("MOVE: b2+", view) == [7]
     assert read_answer("I think of a1.\nMOVE: a1\n\n", view) == [0]
-    for text in (
-        "",
-        "a1",
-        "MOVE: a1\nGood luck!",
-        "MOVE: z9",
-        "MOVE: a1 b1",
-        "move: a1",
-        "MOVE:",
-        "MOVE: \ud800",
-        "\0",
-    ):
+    wrong = ("", "a1", "MOVE: a1\nGood luck!", "MOVE: z9", "MOVE: a1 b1", "move: a1", "MOVE:", "MOVE: \ud800", "\0")
+    for text in wrong:
         with pytest.raises(MoveError):
             read_answer(text, view)
 
@@ -213,21 +197,10 @@ def test_options_stand_after_the_name_of_the_model(serve: Serve) -> None:
     agent = load("llm:meta/llama:8b?temperature=0.5&retries=3&seed=7&answer_tokens=50")
     assert isinstance(agent, LanguageModelAgent)
     assert agent.options == ModelOptions(temperature=0.5, seed=7, retries=3, answer_tokens=50)
-    for wrong in (
-        "",
-        "?retries=1",
-        "m?",
-        "m?retries",
-        "m?retries=-1",
-        "m?retries=x",
-        "m?retries=1&retries=2",
-        "m?a=1",
-        "m?timeout=nan",
-        "m?seed=1.5",
-        "m?parallel=0",
-    ):
+    bad = ("retries", "retries=-1", "retries=x", "retries=1&retries=2", "a=1", "timeout=nan", "seed=1.5", "parallel=0")
+    for spec in ("", "?retries=1", "m?", *(f"m?{options}" for options in bad)):
         with pytest.raises(InputError):
-            load(f"llm:{wrong}")
+            load(f"llm:{spec}")
 
 
 def test_without_an_address_or_a_key_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,19 +270,9 @@ def test_legal_moves_are_hidden_and_a_strict_model_is_asked_once(
     assert "MOVE: NAME" in said[0]
     with refused("legal_moves"):
         LanguageModelAgent("m?legal_moves=some")
-    out = ["--games", "2", "--no-store", "--quiet", "--no-gif", "--out", str(tmp_path)]
-    words = [
-        "round-robin",
-        "torus-v0",
-        "--size",
-        "2",
-        "--agents",
-        "me=llm:m?prompt_price=2&answer_price=10",
-        "random",
-        *out,
-    ]
     asked = len(chat.requests)
-    assert main([*words, "--strict", "--legal-moves", "hidden"]) == 0
+    priced = "me=llm:m?prompt_price=2&answer_price=10"
+    assert round_robin(tmp_path, "--strict", "--legal-moves", "hidden", agent=priced, games=2) == 0
     assert len(chat.requests) == asked + 2, "one question a game"
     page = (tmp_path / "report.md").read_text()
     assert "me answered 2 questions in 2 games, 0 of them asked again" in page
@@ -369,11 +332,6 @@ def test_errors_that_pass_cost_no_game(serve: Serve) -> None:
     assert ask(LanguageModelAgent("m"), views(TORUS)).tolist() == [0]
     assert len(chat.requests) == 2
     assert SPENDING.calls == 1
-
-
-def round_robin(out: Path, *more: str) -> int:
-    fixed = ["--games", "4", "--chunk", "1", "--no-store", "--quiet", "--no-gif", "--out", str(out)]
-    return main(["round-robin", "torus-v0", "--size", "2", "--agents", "llm:m?retries=1", "random", *fixed, *more])
 
 
 def test_a_run_that_reaches_its_limit_goes_on_without_paying_twice(
