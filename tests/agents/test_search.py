@@ -29,7 +29,7 @@ from cellgames.envs.registry import plugin_of
 from cellgames.envs.torus.game import Torus
 from cellgames.plugins import resolve
 
-SMALL = cellgames.make("torus-v0", size=3)
+SMALL: Any = cellgames.make("torus-v0", size=3)
 KINDS = ("uct", "gumbel")
 
 
@@ -69,7 +69,7 @@ def grown(search: Search, state: State, seed: int = 0) -> Tree:
     return tree
 
 
-def drawn(text: str, player: int) -> tuple[Game, Any]:
+def drawn(text: str, player: int) -> tuple[Any, Any]:
     """A drawn Torus board (see `torus_reference`) with the player to move."""
     game = cellgames.make("torus-v0", size=ref.board_from_text(text)[1])
     return game, game.string_to_state(ref.position_from_text(text, "bw"[player]))
@@ -101,9 +101,7 @@ def test_no_illegal_action_is_ever_taken_and_positions_follow_by_the_rules(kind:
     assert (tree.edge_visits[nodes][~legal] == 0).all()
     assert (tree.status[nodes][~legal] == ILLEGAL).all()
     open = ~tree.resolved[nodes]
-    defending = SMALL.defending_actions(tree.state[nodes[open]])
-    assert defending is not None
-    assert torch.equal(tree.status[nodes][open] != ILLEGAL, defending)
+    assert torch.equal(tree.status[nodes][open] != ILLEGAL, SMALL.defending_actions(tree.state[nodes[open]]))
     below = nodes[nodes % tree.capacity > 0]
     parents = below - below % tree.capacity + tree.parent[below]
     after = SMALL.step(tree.state[parents], tree.parent_edge[below].long())
@@ -136,7 +134,7 @@ def test_searches_on_a_gpu_find_what_others_do(kind: str, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(("size", "turns"), [(2, 4), (3, 11), (5, 30), (8, 80)])
 def test_torus_tells_winning_moves_without_playing_them(size: int, turns: int) -> None:
-    game = cellgames.make("torus-v0", size=size)
+    game: Any = cellgames.make("torus-v0", size=size)
     state = game.init(seeds(3, 200))
     source = generator(3)
     for _ in range(turns):
@@ -145,18 +143,12 @@ def test_torus_tells_winning_moves_without_playing_them(size: int, turns: int) -
     after = game.step(state[env_ids], cells)
     wins, defends = torch.zeros((2, 200, game.info.num_actions), dtype=torch.bool)
     wins[env_ids, cells] = after.done
-    found = game.winning_actions(state)
-    assert found is not None
     assert wins.any()
-    assert torch.equal(found, wins)
-    replied = game.winning_actions(after)
-    assert replied is not None
-    defends[env_ids, cells] = ~replied.any(1)
+    assert torch.equal(game.winning_actions(state), wins)
+    defends[env_ids, cells] = ~game.winning_actions(after).any(1)
     some = ~wins.any(1)  # who wins at once need not defend
-    found = game.defending_actions(state)
-    assert found is not None
     assert (defends != game.legal_actions(state))[some].any(), "expected threats, for the test's sake"
-    assert torch.equal(found[some], defends[some])
+    assert torch.equal(game.defending_actions(state)[some], defends[some])
 
 
 BLACK_WINS_BY_TWO_RINGS = """
@@ -171,52 +163,31 @@ BLACK_WINS_BY_TWO_RINGS = """
 """
 
 
-def certain(search: Search, state: Any) -> float:
-    """Share of the positions with a winning move in which the search plays one that wins at once."""
-    wins = winning_at_once(state)
-    has = wins.any(1)
-    chosen = search.run(state[has], generator()).chosen
-    return float(wins[has].gather(1, chosen[:, None]).float().mean())
-
-
-def winning_at_once(state: Any) -> Tensor:
-    """Bool [L, N], by the rules."""
-    legal = SMALL.legal_actions(state)
-    env_ids, cells = legal.nonzero().unbind(1)
-    after = SMALL.step(state[env_ids], cells)
-    wins = torch.zeros_like(legal)
-    wins[env_ids, cells] = after.done
-    return wins
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("simulations", [24, 48])
 def test_a_win_in_one_is_found(kind: str, simulations: int) -> None:
-    assert certain(searcher(kind, SMALL, simulations), midway(SMALL, 200, 9)) == 1.0
+    state = midway(SMALL, 200, 9)
+    wins = SMALL.winning_actions(state)
+    has = wins.any(1)
+    chosen = searcher(kind, SMALL, simulations).run(state[has], generator()).chosen
+    assert wins[has].gather(1, chosen[:, None]).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_losses_in_one_are_defended_against_where_that_is_possible(kind: str) -> None:
     """White to move, and Black would win at once if White did nothing there."""
     state = midway(SMALL, 400, 9)
-    legal = SMALL.legal_actions(state)
-    env_ids, cells = legal.nonzero().unbind(1)
-    after = SMALL.step(state[env_ids], cells)
-    lost = after.done.clone()  # the mover has won there, which is as good as safe
-    lost[~after.done] = ~winning_at_once(after[~after.done]).any(1)
-    safe = torch.zeros_like(legal)
-    safe[env_ids, cells] = lost
-    hard = safe.any(1) & (safe != legal).any(1)
+    safe = SMALL.defending_actions(state)
+    hard = safe.any(1) & (safe != SMALL.legal_actions(state)).any(1) & ~SMALL.winning_actions(state).any(1)
     assert hard.sum() > 20
     chosen = searcher(kind, SMALL, 120).run(state[hard], generator()).chosen
-    assert safe[hard].gather(1, chosen[:, None]).float().mean() == 1.0
+    assert safe[hard].gather(1, chosen[:, None]).all()
 
 
 def test_what_is_lost_is_still_hindered() -> None:
     """Cells win for Black, and White, to move, takes one of them."""
     game, state = drawn(BLACK_WINS_BY_TWO_RINGS, 1)
     wins = game.winning_actions(state, 1 - state.current_player)
-    assert wins is not None
     assert wins.sum() >= 2
     for search in (UCTSearch(game, 20), GumbelSearch(game, Counted(), 20)):
         result = search.run(state, generator())
