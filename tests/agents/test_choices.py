@@ -26,7 +26,13 @@ GRID: Any = cellgames.make("grid-adaptation-small-v0")
 PLANS: Any = PlanChoices(**GRID.parameters)
 
 
-@pytest.mark.parametrize("game", [TURNS, PlanChoices(size=5, players=3, rounds=3, flip_rounds=(2,))])
+@pytest.mark.parametrize(
+    "game",
+    [
+        TurnChoices(height=8, width=8, generations=2, radius=3, max_rounds=2),
+        PlanChoices(size=5, players=3, rounds=3, flip_rounds=(2,)),
+    ],
+)
 def test_choices_are_a_game_and_its_positions_have_their_proposals(game: Any) -> None:
     check_game(game)
     state = game.init(seeds(3, 1))

@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 
 import pytest
 from paths import ROOT
@@ -26,7 +25,6 @@ BOTS = {
     "bot.c": ("cc", ["-O2", "-Wall", "-Wextra", "-Werror", "-std=c11"]),
     "bot.rs": ("rustc", ["-O", "-D", "warnings"]),
 }
-LINES = 130
 GAME = cellgames.make("torus-v0", size=3)
 
 
@@ -40,13 +38,11 @@ def command(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     if not options:
         return shlex.join([tool, str(FOLDER / name)])
     binary = str(tmp_path_factory.mktemp(name) / "bot")
-    run([tool, *options, "-o", binary, str(FOLDER / name)])
-    return shlex.quote(binary)
-
-
-def run(words: Sequence[str]) -> None:
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [tool, *options, "-o", binary, str(FOLDER / name)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
+    return shlex.quote(binary)
 
 
 def test_an_example_plays_legally_and_better_than_random(command: str) -> None:
@@ -62,10 +58,6 @@ def test_an_example_refuses_another_game(command: str) -> None:
     assert finding.detail == "the program says: 'this bot plays torus-v0'"
 
 
-@pytest.mark.parametrize("name", BOTS)
-def test_an_example_is_short(name: str) -> None:
-    assert len((FOLDER / name).read_text().splitlines()) <= LINES
-
-
-def test_every_file_is_an_example_that_is_tested() -> None:
+def test_every_file_is_an_example_that_is_tested_and_short() -> None:
     assert {path.name for path in FOLDER.iterdir() if path.is_file()} == {*BOTS}
+    assert all(len((FOLDER / name).read_text().splitlines()) <= 130 for name in BOTS)
