@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,6 @@ from cellgames.agents.playouts import RandomAgent, random_actions
 from cellgames.envs.core import Game, IllegalActionError, State, seeds
 
 TORUS = cellgames.make("torus-v0", size=3)
-
-
-def generators(count: int, seed: int = 0) -> list[torch.Generator]:
-    return [generator(seed + i) for i in range(count)]
 
 
 class First(BaseAgent):
@@ -77,7 +73,8 @@ class Fixed(BaseAgent):
 
 
 def run(agents: Sequence[AnyAgent], seats: Sequence[Sequence[int]], game: Game = TORUS, **options: Any) -> Played:
-    return play(game, agents, torch.tensor(seats), seeds(0, len(seats)), generators(len(agents)), **options)
+    chances = [generator(number) for number in range(len(agents))]
+    return play(game, agents, torch.tensor(seats), seeds(0, len(seats)), chances, **options)
 
 
 def test_agents_sit_where_seats_say_and_are_asked_once_a_turn_about_their_envs_that_go_on() -> None:
@@ -194,6 +191,9 @@ def test_search_agents_do_not_learn_the_dice_to_come() -> None:
     assert torch.equal(state.seed, env_seeds)
 
 
+NOT_DENSE = "must give a dense tensor with numbers in memory, got"
+
+
 @pytest.mark.parametrize(
     ("answer", "fields"),
     [
@@ -203,6 +203,9 @@ def test_search_agents_do_not_learn_the_dice_to_come() -> None:
         (torch.tensor([1.0, 2.0]), {"cause": "must give whole numbers, got torch.float32"}),
         (torch.tensor([1]), {"cause": "must give one action a game, [2], got [1]"}),
         (torch.tensor([[1], [2]]), {"cause": "must give one action a game, [2], got [2, 1]"}),
+        (torch.zeros(1).long().expand(10**12), {"cause": "must give one action a game, [2], got [1000000000000]"}),
+        (torch.zeros(2).long().to("meta"), {"cause": f"{NOT_DENSE} a meta tensor"}),
+        (torch.zeros(2).to_sparse(), {"cause": f"{NOT_DENSE} torch.sparse_coo"}),
         ([1, 2], {"parameter": "agent 'fixed'"}),
     ],
 )
@@ -276,23 +279,14 @@ made = Corner("made")
 """
 
 
-@pytest.fixture
-def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """Modules of one's own in the current directory; gives the name of one with a text."""
+def test_ones_own_agents_are_found_by_import_path_in_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "modules", dict(sys.modules))
-
-    def write(text: str) -> str:
-        name = f"bots_of_{tmp_path.name}"
-        (tmp_path / f"{name}.py").write_text(text)
-        return name
-
-    return write
-
-
-def test_ones_own_agents_are_found_by_import_path_in_the_current_directory(bots: Callable[[str], str]) -> None:
-    module = bots(BOTS)
+    module = f"bots_of_{tmp_path.name}"
+    Path(f"{module}.py").write_text(BOTS)
     for spec, text in {"Corner": "none", "Corner:some:text": "some:text", "made": "made"}.items():
         agent: Any = load(f"{module}:{spec}", TORUS)
         assert agent.name == f"{module}:{spec}"
