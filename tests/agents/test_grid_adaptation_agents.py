@@ -11,7 +11,6 @@ import pytest
 import torch
 from every_game import generator, play
 from grid_adaptation_table import make
-from grid_adaptation_table import make as made
 from torch import Tensor
 
 from cellgames.agents import AnyAgent, Size, load, select
@@ -79,16 +78,22 @@ def test_voters_vote_for_who_is_tied_and_others_do_nothing(make_agent: Callable[
     assert ask(make_agent(), game, state, 2)[0].tolist() == [*nothing, game.players]
 
 
+def duel(tiles: str, sequences: str, stock: int = 0, **options: Any) -> tuple[GridAdaptation, GridState]:
+    """Two players before the last round, with so many reserves and garnets each."""
+    bare: dict[str, Any] = {"players": 2, "rounds": 2, "reserves": stock, "starting_garnets": 0, "flip_rounds": ()}
+    game = make(**{"size": 7, **bare, **options})
+    return game, game.string_to_state(
+        f"play turn:1 round:2 tiles:{tiles} sequences:{sequences} reserves:{stock},{stock} bought:0,0 "
+        f"garnets:{stock},{stock} points:0,0 public:0,0,0,0,0,0,0,0 tied:- tokens:0,0 candidate:-"
+    )
+
+
 @every_agent
 @pytest.mark.parametrize("holes", [0, 1, 2])
 def test_where_hardly_a_space_is_free_it_is_taken(make_agent: Callable[[], AnyAgent], holes: int) -> None:
-    game = make(size=5, players=2, rounds=3)
     board = "$".join("5A" for _ in range(5)) if holes == 0 else f"{holes}.{5 - holes}A$5A$5A$5A$5A"
-    line = (
-        f"play turn:1 round:2 tiles:{board}! sequences:000,001 reserves:3,3 bought:0,0 garnets:2,2 points:0,0 "
-        "public:0,0,0,0,0,0,0,0 tied:- tokens:0,0 candidate:-"
-    )
-    action = ask(make_agent(), game, game.string_to_state(line), 0)[0]
+    game, state = duel(f"{board}!", "000,001", 3, size=5, rounds=3)
+    action = ask(make_agent(), game, state, 0)[0]
     named = {int(space) for space in action[[0, RESERVE]] if space != game.spaces}
     assert named <= set(range(holes))
     assert (int(action[0]) < game.spaces) == (holes > 0)
@@ -208,17 +213,9 @@ def test_beliefs_are_the_posterior_that_enumeration_gives() -> None:
     assert float((drawn == shown).any(1).float().mean()) > 0.97
 
 
-# Before the last round, seen by 111 on a board of 7 x 7: two tiles of its own that die unless a third one comes; and
-# two pairs of 000 that bear others unless they are crowded out.
+# Seen by 111: two tiles of its own that die unless a third one comes; and two pairs of 000 that bear others unless they
+# are crowded out.
 DRAWN = {"feeds its own": "$.2H!", "blocks the others": "$.2A$.2A!"}
-
-
-def drawn(board: str) -> GridState:
-    game = make(size=7, players=2, rounds=2, reserves=0, starting_garnets=0, flip_rounds=())
-    return game.string_to_state(
-        f"play turn:1 round:2 tiles:{board} sequences:111,000 reserves:0,0 bought:0,0 garnets:0,0 points:0,0 "
-        "public:0,0,0,0,0,0,0,0 tied:- tokens:0,0 candidate:-"
-    )
 
 
 @pytest.mark.parametrize("board", DRAWN.values(), ids=DRAWN)
@@ -228,7 +225,7 @@ def drawn(board: str) -> GridState:
     ids=AGENTS,
 )
 def test_they_find_what_leads_most_whatever_the_other_does(agent: AnyAgent, board: str) -> None:
-    game, state = make(size=7, players=2, rounds=2, reserves=0, starting_garnets=0, flip_rounds=()), drawn(board)
+    game, state = duel(board, "111,000")
     legal = game.legal_actions(state)[0, 0, : game.spaces].nonzero().squeeze(1)
     own, other = torch.cartesian_prod(legal, legal).unbind(1)
     joint = torch.tensor([*[game.spaces] * 4, 0, 0, game.players]).repeat(len(own), 2, 1)
@@ -241,12 +238,7 @@ def test_they_find_what_leads_most_whatever_the_other_does(agent: AnyAgent, boar
 
 
 def test_a_digit_is_flipped_where_the_board_asks_for_it() -> None:
-    game = make(size=7, players=2, rounds=2, reserves=0, starting_garnets=0, flip_rounds=(2,))
-    line = (
-        "play turn:1 round:2 tiles:$.2G$.2G! sequences:100,000 reserves:0,0 bought:0,0 garnets:0,0 points:0,0 "
-        "public:0,0,0,0,0,0,0,0 tied:- tokens:0,0 candidate:-"
-    )
-    state = game.string_to_state(line)  # a block of 110
+    game, state = duel("$.2G$.2G!", "100,000", flip_rounds=(2,))  # a block of 110
     for make_agent in AGENTS.values():
         assert int(ask(make_agent(), game, state, 0)[0, FLIP]) == 2
 
@@ -254,17 +246,13 @@ def test_a_digit_is_flipped_where_the_board_asks_for_it() -> None:
 TALKED: dict[str, Any] = {"size": 9, "players": 4, "rounds": 2, "flip_rounds": (2,)}
 
 
-def generators(*numbers: int) -> list[torch.Generator]:
-    return [torch.Generator().manual_seed(number) for number in numbers]
-
-
 @pytest.mark.parametrize("talk", [{"talk": "public"}, {"talk": "private", "talk_steps": 2, "words": 3}])
 @pytest.mark.parametrize("spec", ["greedy", "rollout:2", "mcts:4", "trained"])
 def test_agents_of_the_base_game_are_silent_and_play_as_they_do_there(talk: dict[str, Any], spec: str) -> None:
-    game = made(**TALKED, **talk)
+    game = make(**TALKED, **talk)
     seats = torch.tensor([[0, 1, 0, 1], [0, 0, 1, 1]])
     agents = [load(spec, game), load("random", game)]
-    run = play_agents(game, agents, seats, seeds(3, 2), generators(1, 2))
+    run = play_agents(game, agents, seats, seeds(3, 2), [generator(1), generator(2)])
     assert run.state.done.all()
     own = (seats == 0)[:, :, None].expand(-1, -1, run.actions.shape[-1] - 7)
     words = run.actions[..., 7:]
@@ -274,11 +262,11 @@ def test_agents_of_the_base_game_are_silent_and_play_as_they_do_there(talk: dict
 
 @pytest.mark.parametrize("talk", ["public", "private"])
 def test_networks_hear_what_they_are_told_and_nothing_else(talk: str) -> None:
-    game = made(**TALKED, talk=talk)
+    game = make(**TALKED, talk=talk)
     torch.manual_seed(0)
     network = TalkNetwork(game, Size(channels=8, layers=1)).eval()
     state = game.init(seeds(1, 2))
-    actions = game.random_actions(state, torch.Generator().manual_seed(0))
+    actions = game.random_actions(state, generator())
     actions[1] = actions[0]
     actions[1, 1, 7:] = (actions[0, 1, 7:] + 1) % 9  # player 1 says something else
     state = game.step(state.replace(sequence=state.sequence[[0, 0]], seed=state.seed[[0, 0]]), actions)
@@ -287,7 +275,7 @@ def test_networks_hear_what_they_are_told_and_nothing_else(talk: str) -> None:
         assert logits.shape == (2, game.info.num_actions)
         assert not torch.allclose(logits[0], logits[1])
         assert not torch.allclose(value[0], value[1])
-    deaf = made(**TALKED, talk=talk, mute=True)
+    deaf = make(**TALKED, talk=talk, mute=True)
     muted = deaf.init(seeds(1, 2)).replace(sequence=state.sequence, seed=state.seed)
     logits, _, _ = network(deaf.observe(deaf.step(muted, actions), 2))
     assert torch.allclose(logits[0], logits[1])
