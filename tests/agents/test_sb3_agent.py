@@ -247,9 +247,7 @@ def test_another_game_and_other_files_are_refused(folder: Path, capsys: pytest.C
     archive(Path("box.zip"), Path("ppo.zip"), action_space={":type:": "<class 'Box'>", "_shape": [2]})
     with refused("box.zip"):
         load("box.zip")
+    with refused("nowhere.zip", "none"):
+        load("nowhere.zip", GAME)
     assert main(["evaluate", "--agents", "ppo.zip"]) == 2
-    assert main(["evaluate", "torus-v0", "--agents", "nowhere.zip"]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("cellgames: GAME: expected a game, unless AGENT is ")
-    assert said[0].endswith("; ppo.zip does not say what it plays")
-    assert said[1] == "cellgames: nowhere.zip: expected a model that Stable-Baselines3 saved, got none"
+    assert capsys.readouterr().err.endswith("; ppo.zip does not say what it plays\n")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from training_runs import equal
 
 import cellgames
 from cellgames.agents import load, load_network, save_network
@@ -52,11 +53,6 @@ class Reckless(Network):
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
         taken = observation[:, :4].flatten(2)  # of either player: octagons, squares
         return 50.0 * (taken[:, :2] + taken[:, 2:]).flatten(1), taken.new_zeros(len(taken)).float(), None
-
-
-def equal_weights(one: nn.Module, other: nn.Module) -> bool:
-    pairs = zip(one.state_dict().items(), other.state_dict().items(), strict=True)
-    return all(a == b and torch.equal(x, y) for (a, x), (b, y) in pairs)
 
 
 @pytest.mark.parametrize("game", [TORUS, GRID], ids=lambda game: game.id)
@@ -192,6 +188,7 @@ def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     assert compare(game, learner, other, 100, 6).ahead > 0.7
 
     save_network(tmp_path / "agent.safetensors", model.policy.network, sample=True)
-    assert equal_weights(load_network(tmp_path / "agent.safetensors").network, model.policy.network)
+    saved = load_network(tmp_path / "agent.safetensors").network
+    assert equal(dict(saved.state_dict()), dict(model.policy.network.state_dict()))
     agent = load(str(tmp_path / "agent.safetensors"), game)
     assert compare(game, agent, other, 100, 7).ahead > 0.65

@@ -96,9 +96,6 @@ def test_arguments_of_another_program_are_left_alone(theirs: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("settings", "parameter", "got"),
     [
-        ({"opponents": "self=0.5,nobody=0.5"}, "agent", "'nobody'"),
-        ({"eval_opponents": ("nobody",)}, "agent", "'nobody'"),
-        ({"device": "tpu"}, "device", "'tpu'"),
         ({"device": "cuda:99"}, "device", "'cuda:99'"),
         ({"channels": 1025}, "channels", "1025"),
         ({"start_from": "nowhere.safetensors"}, "nowhere.safetensors", "none"),
@@ -107,6 +104,7 @@ def test_arguments_of_another_program_are_left_alone(theirs: str, tmp_path: Path
 def test_what_cannot_be_trained_leaves_no_folder(
     settings: dict[str, Any], parameter: str, got: str, tmp_path: Path
 ) -> None:
+    """See also `test_refused_commands.py`."""
     with refused(parameter, got):
         train(tiny(**settings), tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -119,11 +117,12 @@ def test_an_opponent_that_fails_ends_the_run_in_one_line_and_the_run_continues(
     if algorithm == "maskable-ppo":
         pytest.importorskip("sb3_contrib", reason="the extra 'train'")
     monkeypatch.chdir(tmp_path)
-    words = ["train", "torus-small-v0", "--size", "2", "--algo", algorithm]
-    words += ["--opponents", "arena_bots:Raising=0.5,self=0.5", "--eval-opponents", "random", "--eval-games", "4"]
-    words += ["--total-steps", "300", "--num-envs", "8", "--channels", "4", "--layers", "1", "--checkpoint-every", "1"]
-    words += ["--threads", "1", "--device", "cpu", "--quiet"]
-    words += ["--num-simulations", "2"] if algorithm == "alphazero" else ["--num-steps", "8"]
+    words = (
+        "train torus-small-v0 --size 2 --opponents arena_bots:Raising=0.5,self=0.5 --eval-opponents random "
+        "--eval-games 4 --total-steps 300 --num-envs 8 --channels 4 --layers 1 --checkpoint-every 1 --threads 1 "
+        f"--device cpu --quiet --algo {algorithm} "
+        + ("--num-simulations 2" if algorithm == "alphazero" else "--num-steps 8")
+    ).split()
     assert main([*words, "--out", "whole"]) == 0
     monkeypatch.setenv("RAISING", "20")
     capsys.readouterr()
