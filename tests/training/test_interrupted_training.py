@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -124,14 +121,7 @@ def test_a_run_that_is_interrupted_in_every_iteration_ends_like_one_that_is_not(
 
 @pytest.mark.parametrize(
     ("owner", "name", "call", "number"),
-    slow_except(
-        [(run, "compare", 3, signal.SIGINT), (Checkpoint, "write", 2, signal.SIGTERM)],
-        [
-            (*moment, number)
-            for number in (signal.SIGINT, signal.SIGTERM)
-            for moment in ((run, "compare", 3), (Checkpoint, "write", 2))
-        ],
-    ),
+    [(run, "compare", 3, signal.SIGINT), (Checkpoint, "write", 2, signal.SIGTERM)],
 )
 def test_a_run_that_is_interrupted_in_an_evaluation_or_as_it_writes_ends_alike(
     owner: Any, name: str, call: int, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -205,34 +195,6 @@ def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypa
         signal.signal(signal.SIGTERM, before)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-COMMAND = (
-    "-m cellgames train torus-v0 --size 3 --out run --device cpu --threads 1 --num-envs 16 --num-steps 8 --channels 4 "
-    "--layers 1 --eval-games 2 --eval-opponents random --eval-every 1 --checkpoint-every 9999999"
-)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends other signals to processes")
-def test_the_command_names_the_steps_that_it_keeps(tmp_path: Path) -> None:
-    """From outside, at any moment after the first iteration; no checkpoint is due for long."""
-    process = subprocess.Popen(
-        [sys.executable, *COMMAND.split()], cwd=tmp_path, stderr=subprocess.PIPE, text=True, encoding="utf-8"
-    )
-    table, end = tmp_path / "run" / "progress.csv", time.monotonic() + 100
-    while not (table.exists() and table.read_bytes().count(b"\n") > 2):  # the head, and a line before all iterations
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 143
-    cellgames.make("torus-v0")  # without its module no state of games can be read
-    steps = steps_kept(tmp_path / "run")
-    assert steps > 0
-    assert "stopping: the iteration under way is finished first" in err
-    assert f"Stopped. All {steps:,} steps of learning are kept in run; to continue:" in err
-    assert "Traceback" not in err
 
 
 def test_a_checkpoint_with_a_turned_bit_keeps_no_steps(tmp_path: Path) -> None:

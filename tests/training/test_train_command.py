@@ -1,25 +1,35 @@
-"""`cellgames train` and `cellgames evaluate`: what people type, what they see, and what is written."""
+"""What a run of training is asked to do: settings, presets, `cellgames train`, and `cellgames evaluate`."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
+import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from training_runs import network_for
+from example_games import ConnectFour, Treblecross, registered
+from refusals import refused
 
 import cellgames
-from cellgames.agents.networks.saved import read_about, save_network
+from cellgames import agents
+from cellgames.agents.loading import default_opponents
+from cellgames.agents.networks.networks import BoardNetwork
+from cellgames.agents.networks.saved import load_network, read_about
 from cellgames.arena import MatchOptions, Record, Result, evaluate, match, read_records
 from cellgames.cli.commands import train_command
 from cellgames.cli.commands.train_command import arguments_given
 from cellgames.cli.main import main, parser
+from cellgames.envs import registry
 from cellgames.envs.registry import plugin_of
-from cellgames.training.arguments import ALGORITHMS
+from cellgames.plugins import TrainingPreset
+from cellgames.training import compare, train
+from cellgames.training.arguments import ALGORITHMS, GROWS, PPOArguments, all_options, preset, presets
 from cellgames.training.ppo.ppo import PPOLearner
 
 _TINY = "train torus-v0 --size 2 --num-envs 16 --num-steps 8 --minibatch-size 64 --channels 4 --layers 1 --eval-games 4"
@@ -32,7 +42,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_every_setting_is_an_option_with_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_setting_is_an_option_with_its_help_and_its_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     shown = " ".join(capsys.readouterr().out.split())
@@ -41,6 +51,10 @@ def test_every_setting_is_an_option_with_its_help(capsys: pytest.CaptureFixture[
         for option in algorithm.arguments.options():
             assert re.search(rf"--{option.name.replace('_', '-')}\b", shown), option.name
             assert option.name == "seed" or option.help in shown
+    assert "(default 32, alphazero 16, another for some games)" in shown  # num_steps
+    assert "discount factor of rewards (default" in shown
+    for name, users in all_options().items():
+        assert {*users} == {key for key in ALGORITHMS if name in {o.name for o in ALGORITHMS[key].arguments.options()}}
 
 
 def test_a_run_from_the_command_to_the_agent(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,28 +72,44 @@ def test_a_run_from_the_command_to_the_agent(capsys: pytest.CaptureFixture[str])
     assert made["command"] == f"cellgames {TINY} --total-steps 200 --quiet"
     assert main(["evaluate", "--agents", str(folder), "random", "--games", "2", "--quiet"]) == 0
     assert f"{folder} in torus-v0 with size=2, 2 games each" in capsys.readouterr().out
+    assert main(["evaluate", "--agents", str(folder), "random", "--games", "2", "--quiet", "--size", "3"]) == 0
+    assert f"{folder} in torus-v0 with size=3, 2 games each" in capsys.readouterr().out
     assert main([*TINY.split(), "--total-steps", "200"]) == 0
     assert capsys.readouterr().out.startswith("Nothing to do: results/train/torus-v0-size=2-ppo-seed=0")
 
 
-def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("signals", "code", "kept"),
+    [
+        (
+            [signal.SIGTERM],
+            143,
+            r"(?s)stopping: the iteration .*Stopped\. All \d+ steps of .* kept in my run;",
+        ),
+        (
+            [signal.SIGINT] * 2,
+            130,
+            r"Stopped\. The checkpoint in my run has \d+ steps of .*; later ones are lost;",
+        ),
+    ],
+    ids=["after the iteration", "at once"],
+)
+def test_a_stopped_run_says_what_is_kept_and_how_to_go_on(
+    signals: list[int], code: int, kept: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     iterate, calls = PPOLearner.iterate, []
 
     def stop(self: PPOLearner, progress: float) -> Any:
         calls.append(progress)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
+        for number in signals if len(calls) == 4 else ():
+            signal.raise_signal(number)
         return iterate(self, progress)
 
     words = [*TINY.split(), "--total-steps", "500", "--quiet", "--out", "my run"]
     with monkeypatch.context() as patch:
         patch.setattr(PPOLearner, "iterate", stop)
-        capsys.readouterr()
-        assert main([*words, "--no-resume"]) == 130
+        assert main([*words, "--no-resume"]) == code
     err = capsys.readouterr().err
-    kept = r"Stopped\. The checkpoint in my run has \d+ steps of learning; later ones are lost; to continue:\n  "
     assert re.search(kept, err)
     assert err.rstrip().endswith("cellgames " + " ".join(words[:-1]) + " 'my run'")
     assert "Traceback" not in err
@@ -161,10 +191,121 @@ def test_games_that_both_lose_are_neither_won_nor_decided() -> None:
     assert math.isnan(evaluate(game, records[1:2], "me")["of decided"])
 
 
-def test_a_file_knows_its_game_and_may_be_asked_for_another_size(capsys: pytest.CaptureFixture[str]) -> None:
-    save_network(Path("mine.safetensors"), network_for(cellgames.make("torus-v0", size=2)))
-    words = ["evaluate", "--agents", "mine.safetensors", "random", "--games", "2", "--quiet"]
-    assert main(words) == 0
-    assert "mine.safetensors in torus-v0 with size=2, 2 games each" in capsys.readouterr().out
-    assert main([*words, "--size", "3"]) == 0
-    assert "mine.safetensors in torus-v0 with size=3, 2 games each" in capsys.readouterr().out
+every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+
+
+@every_algorithm
+def test_every_setting_has_a_kind_a_help_line_and_a_default_that_it_allows(name: str) -> None:
+    kind = ALGORITHMS[name].arguments
+    assert kind.algorithm == name
+    found = kind.options()
+    assert [option.name for option in found] == [
+        field.name for field in dataclasses.fields(kind) if field.name not in ("game", "parameters")
+    ]
+    for option in found:
+        assert option.help
+        assert not option.help.endswith(".")
+        option.check(option.default)
+    assert {"threads", "device", GROWS} <= {option.name for option in found}
+
+
+@every_algorithm
+@pytest.mark.parametrize("id", cellgames.games())
+def test_every_game_has_settings(id: str, name: str) -> None:
+    game = cellgames.make(id)
+    arguments = ALGORITHMS[name].arguments.fitted(game)
+    assert (arguments.game, arguments.parameters) == (game.id, game.parameters)
+    assert arguments.eval_opponents[-1] == "greedy"
+    assert default_opponents(game) == ["random", "greedy"]
+    assert cellgames.make(arguments.game, **arguments.parameters) == game
+    data = json.loads(json.dumps(arguments.to_data()))
+    assert data == arguments.to_data()
+    assert data["algorithm"] == name
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("total_steps", 0),
+        ("num_envs", True),
+        ("learning_rate", 0),
+        ("learning_rate", float("nan")),
+        ("sampling", "best"),
+        ("eval_opponents", ["random"]),
+        ("eval_games", 5),
+        ("seed", 2**63),
+        ("threads", 100_000_000),
+    ],
+)
+def test_what_makes_no_sense_is_refused(name: str, value: Any) -> None:
+    with refused(name, repr(value)):
+        PPOArguments.fitted(cellgames.make("torus-v0"), **{name: value})
+
+
+def test_what_is_given_goes_before_a_preset_and_a_preset_before_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [
+        ("torus-v0", TrainingPreset("ppo", {"num_envs": 3, "num_steps": 4, "num_epochs": 5})),
+        ("torus-v0", TrainingPreset("ppo", {"num_envs": 6, "num_steps": 7}, parameters={"size": 5})),
+        ("torus-v0", TrainingPreset("maskable-ppo", {"num_envs": 8})),
+        ("toroidal-cup-v0", TrainingPreset("ppo", {"num_envs": 9})),
+    ]
+    monkeypatch.setattr("cellgames.training.arguments.presets", lambda: given)
+    small = PPOArguments.fitted(cellgames.make("torus-small-v0"), num_steps=1)
+    assert (small.num_envs, small.num_steps, small.num_epochs) == (6, 1, 5)
+    assert small.clip_range == PPOArguments(game="torus-v0").clip_range
+    large = PPOArguments.fitted(cellgames.make("torus-v0"))
+    assert (large.num_envs, large.num_steps) == (3, 4)
+    assert preset("ppo", "grid-adaptation-v0", {}) == {}
+
+
+def test_presets_are_for_games_and_settings_that_there_are() -> None:
+    ids = {cellgames.make(id).id for id in cellgames.games()}
+    for game, entry in presets():
+        assert game in ids
+        known = {option.name for option in ALGORITHMS[entry.algorithm].arguments.options()}
+        assert {*entry.values} <= known
+        assert {*entry.parameters} <= cellgames.make(game).parameters.keys()
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """With the example games known, and the environment as it was afterwards."""
+    monkeypatch.setenv(registry.VARIABLE, "")
+    with registered():
+        yield
+
+
+def test_a_game_without_a_greedy_agent_is_measured_against_one_that_is_no_pushover() -> None:
+    assert default_opponents(Treblecross(7)) == ["random", "rollout:16"]
+
+
+@pytest.mark.usefixtures("known")
+def test_the_command_line_takes_a_module_in_front_of_the_game(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From training to the commands that it names next."""
+    typed, out = "examples.games.connect_four:connect-four-small-v0", tmp_path / "run"
+    words = f"train {typed} --param line=3 --total-steps 200 --num-envs 16 --num-steps 16 --channels 4 --layers 1 "
+    assert main(f"{words} --eval-games 2 --eval-opponents random --out {out} --quiet".split()) == 0
+    told = capsys.readouterr().out
+    assert f"evaluate {typed} --agents {out}" in told
+    assert f"play {typed} --param line=3 --agents {out}" in told
+    assert isinstance(load_network(out / "agent.safetensors").network, BoardNetwork)
+    again = f"evaluate {typed} --param line=3 --agents {out} random --games 4 --quiet --no-store"
+    assert main(again.split()) == 0
+    assert "random" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["train", "examples.games.connect_four:connect-five-v0"])
+    assert "that examples.games.connect_four registers (connect-four-v0, connect" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize(("game", "share"), [(ConnectFour(rows=4, columns=4, line=3), 0.7), (Treblecross(9), 0.85)])
+def test_defaults_teach_a_small_game_in_half_a_minute(
+    game: ConnectFour | Treblecross, share: float, tmp_path: Path
+) -> None:
+    arguments = PPOArguments.fitted(game, total_steps=25_000, eval_opponents=("random",), eval_every=100)
+    finished = train(arguments, tmp_path / "run")
+    learned, random = agents.load(str(finished.agent), game), agents.load("random", game)
+    assert compare(game, learned, random, games=400, seed=1).ahead > share
