@@ -49,23 +49,6 @@ def free(stones: Stones, size: int) -> list[int]:
 
 
 @cache
-def minimax(stones: Stones, size: int) -> bool:
-    """Return True if the player to move wins an unfinished position."""
-    return any(good(stones, cell, size) for cell in free(stones, size))
-
-
-def good(stones: Stones, cell: int, size: int) -> bool:
-    """Return True if a move wins at once, or leaves the opponent without a move that does."""
-    player, later = mover(stones), after(stones, cell)
-    return holds(player, later[player], size) or not minimax(later, size)
-
-
-def good_moves(stones: Stones, size: int) -> list[bool]:
-    """Return whether each cell is free and a winning move."""
-    return [not (stones[0] | stones[1]) >> cell & 1 and good(stones, cell, size) for cell in range(2 * size * size)]
-
-
-@cache
 def distance(stones: Stones, size: int) -> int:
     """Return the turns to the end, positive if the player to move wins."""
     turns = [distance_after(stones, cell, size) for cell in free(stones, size)]
@@ -130,29 +113,23 @@ def after_openings(game: Torus, games: int, plies: int, seed: int) -> tuple[Toru
 _LATE = [(2, 7, 60), (3, 8, 20), (4, 7, 15)]
 
 
-@pytest.mark.parametrize(("size", "most", "count"), slow_except(_LATE, [*_LATE, (5, 8, 60), (6, 7, 40)]))
+@pytest.mark.parametrize(("size", "most", "count"), slow_except(_LATE, [*_LATE, (5, 7, 20), (6, 7, 20)]))
 def test_late_positions_are_what_minimax_says(size: int, most: int, count: int) -> None:
     positions = late(size, count, most)
     state = states(positions, size)
-    values = search(size).move_values(state)
-    assert torch.equal(values != 0, Torus(size).legal_actions(state))
-    winning = values == 1
-    for stones, moves in zip(positions, winning.tolist(), strict=True):
-        assert moves == good_moves(stones, size)
-    assert 0 < int(winning.any(1).sum()) < count
-
-
-@pytest.mark.parametrize(("size", "most", "count"), [(2, 7, 40), (3, 8, 20), (4, 7, 15)])
-def test_distances_are_those_of_minimax(size: int, most: int, count: int) -> None:
-    positions = late(size, count, most)
-    turns, best = search(size).distances(states(positions, size))
-    for stones, found, moves in zip(positions, turns.tolist(), best.tolist(), strict=True):
-        expected = distance(stones, size)
-        assert found == expected
-        after = {cell: distance_after(stones, cell, size) for cell in free(stones, size)}
-        assert moves == [after.get(cell) == expected for cell in range(2 * size * size)]
-    assert 0 < int((turns > 0).sum()) < count
-    assert len(turns.unique()) > 3
+    values, (turns, best) = search(size).move_values(state), search(size).distances(state)
+    legal = Torus(size).legal_actions(state)
+    assert torch.equal(values != 0, legal)
+    for row, stones in enumerate(positions):
+        cells = legal[row].nonzero().flatten().tolist()
+        after = [distance_after(stones, cell, size) for cell in cells]
+        assert (values[row, cells] == 1).tolist() == [found > 0 for found in after]
+        if size <= 4:  # on larger boards distances may be too large
+            assert int(turns[row]) == distance(stones, size)
+            fastest = [cell for cell, found in zip(cells, after, strict=True) if found == int(turns[row])]
+            assert best[row].nonzero().flatten().tolist() == fastest
+    assert 0 < int((values == 1).any(1).sum()) < count
+    assert len(turns.unique()) > 2
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])

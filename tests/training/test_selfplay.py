@@ -65,24 +65,6 @@ def test_a_rollout_is_the_games_and_pays_every_seat_its_own(game: Game, tmp_path
             assert torch.equal(rollout.done[t], done)
 
 
-def test_targets_are_results_of_the_seat_that_acted(tmp_path: Path) -> None:
-    """Torus is won by the mover, so the winner's moves aim at 1 and the loser's at -1, in either seat."""
-    game = cellgames.make("torus-v0", size=2)
-    rollout = at_play(game, tmp_path).collect(30)
-    found = estimate(rollout.value, rollout.reward, rollout.player, rollout.done, gamma=1.0, gae_lambda=1.0)
-    winners = set()
-    for env_id in range(NUM_ENVS):
-        ends = rollout.done[:, env_id].nonzero().squeeze(1).tolist()
-        for start, end in zip([0, *(e + 1 for e in ends)], ends, strict=False):
-            winner = int(rollout.player[end, env_id])
-            winners.add(winner)
-            span = slice(start, end + 1)
-            expected = torch.where(rollout.player[span, env_id] == winner, 1.0, -1.0)
-            assert torch.allclose(found.target[span, env_id], expected, atol=1e-5)
-            assert found.known[span, env_id].all()
-    assert winners == {0, 1}
-
-
 class Spy(RandomAgent):
     """Notes what it is told and shown."""
 
