@@ -59,7 +59,8 @@ def season(out: Path, **options: Any) -> object:
 
 
 def training(out: Path, *, resume: bool = True, **options: Any) -> object:
-    return train(tiny(**{"total_steps": 260, **options}), out, resume=resume)
+    snapshots = {"snapshot_every": 1, "pool_limit": 2}  # so that some go before a run is killed
+    return train(tiny(**{"total_steps": 260, **snapshots, **options}), out, resume=resume)
 
 
 def evaluation(out: Path, *, resume: bool = True, seed: int = 0) -> None:

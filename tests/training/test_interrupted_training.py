@@ -15,7 +15,7 @@ from training_runs import content, equal
 import cellgames
 from cellgames.training import ALGORITHMS, Arguments, train
 from cellgames.training.runs import run
-from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint, steps_kept, write_state
+from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint, steps_kept
 from cellgames.training.runs.interrupts import Interrupts, Stopped
 
 SHARED = {
@@ -162,26 +162,6 @@ def test_a_run_that_must_be_exact_ends_alike_whatever_its_opponents_remember(
     assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
-@pytest.mark.slow
-def test_a_second_signal_ends_the_run_at_once_and_leaves_the_last_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = arguments_of("ppo", checkpoint_every=1)
-    train(arguments, tmp_path / "whole")
-    learner = ALGORITHMS["ppo"].learner
-    for number, owner, name in ((3, learner, "iterate"), (3, Checkpoint, "write")):
-        with monkeypatch.context() as patch:
-            signalling(patch, owner, name, signal.SIGINT, {number}, after=False)
-            signalling(patch, owner, name, signal.SIGTERM, {number}, after=False)
-            with pytest.raises(KeyboardInterrupt) as stopped:
-                train(arguments, tmp_path / name)
-        assert not isinstance(stopped.value, Stopped)
-        before = steps_kept(tmp_path / name)
-        assert before > 0
-        assert train(arguments, tmp_path / name).before == before
-        assert equal(content(tmp_path / name), content(tmp_path / "whole"))
-
-
 def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, frame: mine.append(number))
@@ -195,14 +175,3 @@ def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypa
         signal.signal(signal.SIGTERM, before)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_a_checkpoint_with_a_turned_bit_keeps_no_steps(tmp_path: Path) -> None:
-    weights = torch.arange(64.0)
-    write_state(tmp_path / CHECKPOINT, {"at": {"steps": 70}, "learner": {"weights": weights}})
-    assert steps_kept(tmp_path) == 70
-    data = (tmp_path / CHECKPOINT).read_bytes()
-    place = data.index(weights.numpy().tobytes()) + 9
-    (tmp_path / CHECKPOINT).write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
-    assert steps_kept(tmp_path) == 0  # torch alone would read other weights without a word
-    assert steps_kept(tmp_path / "nowhere") == 0

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from arena_bots import First
 
-from cellgames.agents import BaseAgent, load, read_about
+from cellgames.agents import load, read_about
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.training import Finished, PlacementArguments, train
@@ -102,11 +102,6 @@ def test_it_learns_which_placements_are_good(tmp_path: Path) -> None:
 @pytest.mark.parametrize("game", [SMALL, THREE], ids=["small", "three"])
 def test_a_best_response_learns_its_own_placements_only(game: ToroidalCup, tmp_path: Path) -> None:
     """In half of the games a frozen agent has one team of two, or two of three; it always takes its first placement."""
-
-    class First(BaseAgent):
-        def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-            return action_mask.int().argmax(1)
-
     learner = learner_of(game, tmp_path, num_envs=40, opponents="self,random")
     learner._opponents.agents[0] = First("first")
     steps = learner._play()

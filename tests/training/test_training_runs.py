@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import itertools
 import json
 import math
 import subprocess
@@ -174,27 +173,6 @@ def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
     found = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload().Scalars("run/iteration")
     assert [event.value for event in found] == list(range(1, int(whole.history[-1]["iteration"]) + 1))
     assert first.steps in [event.step for event in found]
-
-
-def test_snapshots_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None:
-    """Also where one has gone since the last checkpoint, which a run that goes on from there would miss."""
-    iterations = itertools.count()
-
-    def stop(progress: Progress) -> None:
-        if next(iterations) == 4:  # the checkpoint is of the third
-            raise KeyboardInterrupt
-
-    arguments = tiny(pool_limit=2, snapshot_every=1)
-    train(arguments, tmp_path / "whole")
-    with pytest.raises(KeyboardInterrupt):
-        train(arguments, tmp_path / "parts", report=stop)
-    (tmp_path / "parts" / "pool" / "mine.safetensors").write_bytes(b"")
-    assert train(arguments, tmp_path / "parts").before > 0
-    (tmp_path / "parts" / "pool" / "mine.safetensors").unlink()
-    one, other = content(tmp_path / "parts"), content(tmp_path / "whole")
-    assert equal(one, other)
-    assert list(one["snapshots"]) == [member["file"] for member in one["learner"]["pool"]]
-    assert len(one["snapshots"]) == 2
 
 
 def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: Path) -> None:
