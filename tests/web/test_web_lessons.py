@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import re
-import time
 from typing import Any
 
 import pytest
 from browser import PHONE, READY, click, point
+from waits import until
 
 import cellgames
 from cellgames.agents.loading import load
@@ -133,9 +133,7 @@ def played(id: str) -> list[Any]:
     """The views before each move of a guided game that is played as it asks, and the last one."""
     game, views = guided(id), []
     for _ in range(40):
-        end = time.monotonic() + 30
-        while game.thinking and time.monotonic() < end:
-            time.sleep(0.005)
+        until(lambda: not game.thinking)
         views.append(view := game.view())
         if view["done"]:
             return views

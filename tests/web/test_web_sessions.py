@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from arena_bots import Raising
 from browser import FORM
 from refusals import fails, refused
 from torch import Tensor
+from waits import until
 from web_play import on_a_phone, open_game
 
 import cellgames
@@ -28,18 +30,6 @@ from cellgames.web.live_game import RefusedError, Session
 from cellgames.web.sessions import FullError, Sessions
 
 GAME = cellgames.make("torus-v0", size=3)
-
-
-class Crashing(BaseAgent):
-    def __init__(self) -> None:
-        super().__init__("crashing")
-        self.asked = 0
-
-    def act(self, observation: Any, action_mask: Any, env_ids: Any, generator: Any) -> Any:
-        self.asked += 1
-        if self.asked > 1:
-            raise RuntimeError("no\nidea <b>")
-        return action_mask.int().argmax(1)
 
 
 class Stuck(BaseAgent):
@@ -62,13 +52,6 @@ def _own_steps_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_game, "_OWN_S", 100.0)
 
 
-def until(known: Callable[[], object]) -> None:
-    end = time.monotonic() + 100
-    while not known():
-        assert time.monotonic() < end
-        time.sleep(0.002)
-
-
 def settled(session: Session) -> None:
     """Wait until no agent of a game thinks."""
     until(lambda: not session.thinking)
@@ -82,8 +65,9 @@ def session(agent: str | BaseAgent = "greedy", clock: str = "", game: Any = GAME
     return Session(game, specs, lambda spec: loaded, time_control=control, **more)
 
 
-def test_an_agent_that_fails_forfeits_and_is_named() -> None:
-    one = session(Crashing())
+def test_an_agent_that_fails_forfeits_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAISING", "2")
+    one = session(Raising())
     for cell in (17, 16):
         assert not one.done
         one.move([cell], one.view()["turn"])
@@ -91,7 +75,7 @@ def test_an_agent_that_fails_forfeits_and_is_named() -> None:
     view = one.view()
     assert view["done"]
     assert view["result"]["outcome"] == ["win", "loss"]
-    assert view["forfeit"] == "agent as White forfeits: RuntimeError: no idea <b>"
+    assert view["forfeit"] == "agent as White forfeits: ArithmeticError: on purpose"
     record = one.record()
     assert record.result.forfeit is not None
     assert record.result.forfeit.seat == 1

@@ -22,6 +22,7 @@ import pytest
 import torch
 from refusals import refused
 from slow import slow_except
+from waits import runs, until
 
 import cellgames
 from cellgames.agents import Played, ProgramAgent, load, play
@@ -84,14 +85,6 @@ def played(command: str, games: int = 4, limits: Limits | None = None) -> Played
         return playing(agent, games)
     finally:
         agent.close()
-
-
-def soon(holds: Callable[[], bool], seconds: float = 60.0) -> bool:
-    """Wait until a condition holds, and return False if it does not in that time."""
-    end = time.monotonic() + seconds
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.02)
-    return holds()
 
 
 def test_a_program_is_named_like_any_agent(
@@ -192,7 +185,7 @@ def test_all_that_it_has_started_ends_with_it(bots: Callable[..., str], count: i
     children += f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)', {mark!r}], **apart)"
     games = played(bots(f"apart = dict(start_new_session=True, env={{}})\n{children}"), 1, Limits(processes=5000))
     assert not games.failures
-    assert soon(lambda: not living(mark), 5.0)
+    until(lambda: not living(mark), 5.0)
 
 
 def living(mark: str) -> list[str]:
@@ -200,16 +193,9 @@ def living(mark: str) -> list[str]:
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            if mark.encode() in path.read_bytes() and running(int(path.parent.name)):
+            if mark.encode() in path.read_bytes() and runs(int(path.parent.name)):
                 found.append(path.parent.name)
     return found
-
-
-def running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 ARENA = """
@@ -247,7 +233,7 @@ def test_programs_end_with_the_arena(bots: Callable[..., str], phase: str, end: 
     assert len(living(mark)) > 1
     arena.send_signal(end)
     arena.wait(30)
-    assert soon(lambda: not living(mark), 5.0)
+    until(lambda: not living(mark), 5.0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
@@ -256,10 +242,10 @@ def test_a_program_that_nobody_knows_any_more_is_ended(bots: Callable[..., str])
     agent.check_game(GAME)
     assert agent._process is not None
     pid = agent._process.pid
-    assert running(pid)
+    assert runs(pid)
     del agent
     gc.collect()
-    assert soon(lambda: not running(pid))
+    until(lambda: not runs(pid))
 
 
 @pytest.mark.parametrize(
@@ -378,11 +364,11 @@ if "busy" not in globals():
 """
 
 
-def sleeps(agent: ProgramAgent) -> bool:
+def wait_for_sleep(agent: ProgramAgent) -> None:
     """Wait until the program of an agent is stopped."""
     assert agent._process is not None
     pid = agent._process.pid
-    return soon(lambda: "T" in subprocess.getoutput(f"ps -o state= -p {pid}"))
+    until(lambda: "T" in subprocess.getoutput(f"ps -o state= -p {pid}"))
 
 
 @pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
@@ -394,7 +380,8 @@ def test_a_program_sleeps_while_a_person_thinks(bots: Callable[..., str], clock:
     def ask(prompt: str) -> str:
         nonlocal prompts
         prompts += 1
-        assert prompts == 1 or sleeps(agent)
+        if prompts > 1:
+            wait_for_sleep(agent)
         return "quit" if prompts > 2 else ["a1", "a2", "b1", "b2"][prompts - 1]
 
     quiet: list[str] = []
@@ -403,9 +390,9 @@ def test_a_program_sleeps_while_a_person_thinks(bots: Callable[..., str], clock:
     agent.close()
     session = Session(GAME, [None, "bot"], lambda spec: agent, time_control=clock)
     session.move([0], 0)
-    assert soon(lambda: not session.thinking)
+    until(lambda: not session.thinking)
     assert session.view()["turn"] == 2
-    assert sleeps(agent)
+    wait_for_sleep(agent)
     agent.close()
 
 
@@ -413,7 +400,7 @@ def test_a_program_sleeps_while_a_person_thinks(bots: Callable[..., str], clock:
 def test_a_program_that_sleeps_is_woken_by_more_than_a_pipe_holds(bots: Callable[..., str]) -> None:
     agent = ProgramAgent(bots())
     playing(agent)
-    assert sleeps(agent)
+    wait_for_sleep(agent)
     process = agent._process
     assert process is not None
     start = time.monotonic()

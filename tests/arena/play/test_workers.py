@@ -8,10 +8,9 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from processes import KILL, environment
 from refusals import fails, refused
 from season_coin import made_up
 from slow import slow_except
+from waits import runs, until
 
 import cellgames
 from cellgames import InputError
@@ -65,15 +65,6 @@ def assert_same(one: Path, other: Path) -> None:
         with Store(folder.with_suffix(".sqlite"), create=False) as store:
             games.append(sorted(game.to_json() for game in store.games()))
     assert games[0] == games[1]
-
-
-def patient(condition: Callable[[], Any], seconds: float = 120.0) -> Any:
-    """The first true value of a condition; it must come soon."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, f"nothing after {seconds} s"
-        time.sleep(0.02)
-    return found
 
 
 @pytest.mark.parametrize("command", slow_except(["round-robin"], COMMANDS))
@@ -172,13 +163,13 @@ def test_what_dies_leaves_no_process_and_the_same_command_goes_on(end: str, tmp_
     with subprocess.Popen(
         [sys.executable, *command], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
-        patient(lambda: len([*bells.glob("*.playing")]) == 2 and [*out.glob("games.jsonl")])  # there may be none yet
-        patient(lambda: (out / "games.jsonl").read_bytes().count(b"\n") == 12)
+        until(lambda: len([*bells.glob("*.playing")]) == 2 and [*out.glob("games.jsonl")])  # there may be none yet
+        until(lambda: (out / "games.jsonl").read_bytes().count(b"\n") == 12)
         found = [int(path.stem) for path in bells.glob("*.playing")]
         number, signals = (found[0], KILL) if end == "a worker" else (process.pid, KILL)
         os.kill(number, signal.SIGINT if end == "ctrl-c" else signals)
         _, said = process.communicate(timeout=60)  # the bots would play for as long as there is a file `hold`
-    patient(lambda: not any(map(_alive, found)))
+    until(lambda: not any(map(runs, found)))
     assert process.returncode == {"a worker": 2, "ctrl-c": 130, "the command": -KILL}[end]
     assert {"a worker": "cellgames: a worker ended", "ctrl-c": f"kept in {out}", "the command": ""}[end] in said
     assert "Traceback" not in said
@@ -186,9 +177,3 @@ def test_what_dies_leaves_no_process_and_the_same_command_goes_on(end: str, tmp_
     assert main([*command[2:], "--workers", "1"]) == 0
     run(tmp_path / "alone", *agents)
     assert (out / "games.jsonl").read_bytes() == (tmp_path / "alone" / "games.jsonl").read_bytes()
-
-
-def _alive(number: int) -> bool:
-    with suppress(OSError):
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    return False
