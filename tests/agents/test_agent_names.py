@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ import cellgames
 from cellgames.agents import BaseAgent, load, select
 from cellgames.agents.agent_specs import MOST_NAME, AgentSpec, by_name, matched, split_name, wrapped
 from cellgames.agents.base import acting, takes_states
-from cellgames.agents.loading import digest, identities, identity
+from cellgames.agents.loading import identities, identity
 from cellgames.agents.playouts import RandomAgent
 from cellgames.arena import RoundRobinOptions, Store, round_robin
 from cellgames.envs.core import Game, State, seeds
@@ -146,14 +145,6 @@ def test_a_round_robin_of_names(folder: Path) -> None:
     assert "specs" not in json.loads((plain.out / "run.json").read_text(encoding="utf-8"))
     with Store(folder / "s.sqlite", create=False) as store:
         assert dict(store.settings()[0].agents)["me"] == identity("greedy", GAME)
-
-
-def test_a_bot_of_the_current_folder_has_an_identity_before_it_is_imported(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "bot_of_the_folder.py").write_text("class Bot: ...", encoding="utf-8")
-    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])
-    assert identity("bot_of_the_folder:Bot") == digest(b"class Bot: ...")
 
 
 def test_a_run_goes_on_under_its_names_and_by_identities(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import torch
-from arena_runs import block_plots
 from slow import slow_except
 from torch import Tensor
 
@@ -20,9 +19,8 @@ import cellgames
 from cellgames.agents import BaseAgent, Played, load, play
 from cellgames.agents.programs.program_agent import Engine
 from cellgames.agents.selection import AgentError, naming, reason_of
-from cellgames.arena import Forfeit, Record, ReplayError, Result, free_for_all, match, replay, round_robin, verify
-from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
-from cellgames.arena.report.rating_tables import notes
+from cellgames.arena import Forfeit, Record, ReplayError, Result, free_for_all, match, replay, verify
+from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import forfeits, make_tables
 from cellgames.envs.core import Game, seeds
@@ -302,17 +300,6 @@ def test_a_wrong_forfeit_does_not_replay(change: Callable[[Result], dict[str, An
     assert message in caught.value.cause
     with pytest.raises(ReplayError):
         replay(replace(over, result=replace(over.result, forfeit=Forfeit(0, "x"))))
-
-
-def test_a_round_robin_ends_and_its_report_names_the_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    block_plots(monkeypatch)
-    bots: list[Any] = [Nonsense("lies", lambda a, env_ids: a.float()), Steady("steady"), "random"]
-    run = round_robin(TORUS, bots, RoundRobinOptions(games=8, chunk=2, opening_plies=1, gif=False), out=tmp_path)
-    assert {agent: own.games for agent, own in run.tables.forfeits.items()} == {"lies": 16}
-    page = (tmp_path / "report.md").read_text()
-    assert "lies forfeited 16 games of 16: must give whole numbers, got torch.float32" in page
-    assert "A forfeited game is a loss, in the ratings too." in notes(run.tables)
-    assert not list(verify(run.records))
 
 
 def test_in_games_of_many_the_one_who_failed_is_behind_and_the_rest_is_not_compared(tmp_path: Path) -> None:

@@ -158,7 +158,9 @@ def test_reasons_have_kinds(reason: str, kind: str) -> None:
 @pytest.mark.parametrize("forfeits", ["loss", "void"])
 def test_games_without_a_failure_are_told_apart(forfeits: Literal["loss", "void"], tmp_path: Path) -> None:
     options = RoundRobinOptions(games=8, gif=False, forfeits=forfeits)
-    tables = round_robin(GAME, [Fragile(), "random"], options, out=tmp_path).tables
+    played = round_robin(GAME, [Fragile(), "random"], options, out=tmp_path)
+    assert list(verify(played.records)) == []
+    tables = played.tables
     own = tables.forfeits["fragile"]
     assert (own.games, own.sat, own.failures, own.kinds) == (4, 8, 4, {"invalid answer": 4})
     tally = next(line.tally for line in tables.standings if line.agent == "fragile")
@@ -166,7 +168,10 @@ def test_games_without_a_failure_are_told_apart(forfeits: Literal["loss", "void"
     assert (tally.wins, tally.games) == (own.others["win"], 4 if forfeits == "void" else 8)
     assert tally.losses == own.others.get("loss", 0) + (0 if forfeits == "void" else 4)
     assert "4 of its 8 games (4 invalid answers)" in failure_headline(tables.forfeits)
-    assert failure_headline(tables.forfeits) in (tmp_path / "report.md").read_text(encoding="utf-8")
+    page = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert failure_headline(tables.forfeits) in page
+    assert "fragile forfeited 4 games of 8: illegal action -1: expected a number from 0 to 17" in page
+    assert ("A forfeited game is a loss, in the ratings too." in page) == (forfeits == "loss")
     data = json.loads((tmp_path / "ratings.json").read_text(encoding="utf-8"))
     assert {line["agent"]: line["forfeits"] for line in data["agents"]} == {"fragile": 4, "random": 0}
 

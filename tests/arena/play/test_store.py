@@ -278,7 +278,8 @@ def test_an_identity_changes_with_weights_and_source(tmp_path: Path, monkeypatch
     assert identity(str(tmp_path / "missing.safetensors")) == ""
     bot = tmp_path / "some_bot.py"
     bot.write_text("class Bot: ...\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)  # where it is found before it is imported
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if folder])
     assert identity("some_bot:Bot") == identity("some_bot:Bot:text") == digest(bot.read_bytes())
     assert identity("no_such_module:Bot") == identity("no.such_module:Bot") == ""
 
