@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torus_reference as ref
-from every_game import generator
+from every_game import generator, play
 from torch import Tensor
 from toy_games import Race
 
@@ -18,16 +18,13 @@ from cellgames.agents.cloth_of_gold.greedy import finish_turns
 from cellgames.agents.playouts import RolloutAgent, finish, outcomes
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.core.state import S
 from cellgames.envs.torus.geometry import num_cells
 
 
 def midway(game: Game[S], num_envs: int, turns: int, seed: int = 9) -> S:
     """Games after some random moves; those that end earlier have ended."""
-    state, source = game.init(seeds(0, num_envs)), generator(seed)
-    for _ in range(turns):
-        state = game.step(state, game.random_actions(state, random_bits(num_envs, source)), checked=False)
+    state: S = play(game, game.init(seeds(0, num_envs)), turns, seed)
     return state
 
 
@@ -42,15 +39,21 @@ def order_shares(game: Game, state: State) -> float:
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 16])
-def test_filling_what_is_left_of_a_finished_game_changes_no_winner(size: int) -> None:
+def test_playouts_end_every_game_and_filling_what_is_left_of_a_finished_one_changes_no_winner(size: int) -> None:
     game: Any = cellgames.make("torus-v0", size=size)
-    state = midway(game, 64, num_cells(size), size)
-    assert state.done.all()
-    assert game.legal_actions(state.replace(terminated=~state.done)).any(), "expected free cells, for the test's sake"
-    wins = game.outcome(state)
+    ended, going = midway(game, 64, num_cells(size), size), midway(game, 4, size // 2, size)
+    assert ended.done.all()
+    assert game.legal_actions(ended.replace(terminated=~ended.done)).any(), "expected free cells, for the test's sake"
+    state = type(ended).cat([ended, going])
+    wins = game.outcome(ended)
     for seed in range(2):
-        assert torch.equal(finish(game, state, generator(seed)), wins)
+        found = finish(game, state, generator(seed))
+        assert torch.equal(found[:64], wins)
+        assert found.abs().eq(1).all()
+        assert found.sum(1).eq(0).all()
+        assert torch.equal(found, finish(game, state, generator(seed)))
     assert min((wins[:, 0] > 0).sum(), (wins[:, 1] > 0).sum()) > 16
+    assert finish(game, state[:0], generator()).shape == (0, 2)
 
 
 @pytest.mark.parametrize("turns", [3, 4])
@@ -83,19 +86,6 @@ def ask(agent: RolloutAgent, game: Game, state: State, seed: int = 0) -> Tensor:
     rows = torch.arange(len(state))
     agent.start(game, state.current_player, rows)
     return agent.act_on_state(state, rows, generator(seed))
-
-
-def test_playouts_end_every_game_with_its_own_outcome_wherever_it_stands() -> None:
-    state = midway(TORUS, 300, 12)
-    assert state.done.any(), "expected finished games among them, for the test's sake"
-    assert not state.done.all()
-    done = state.done
-    outcome = finish(TORUS, state, generator())
-    assert torch.equal(outcome[done], TORUS.outcome(state)[done])
-    assert outcome.abs().eq(1).all()
-    assert outcome.sum(1).eq(0).all()
-    assert torch.equal(outcome, finish(TORUS, state, generator()))
-    assert finish(TORUS, state[:0], generator()).shape == (0, 2)
 
 
 @pytest.mark.parametrize("playouts", [1, 3, 64, 200])

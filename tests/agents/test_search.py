@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torus_reference as ref
-from every_game import generator
+from every_game import generator, play
 from native_code import native_library
 from refusals import refused
 from slow import slow_except
@@ -135,10 +135,7 @@ def test_searches_on_a_gpu_find_what_others_do(kind: str, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(("size", "turns"), [(2, 4), (3, 11), (5, 30), (8, 80)])
 def test_torus_tells_winning_moves_without_playing_them(size: int, turns: int) -> None:
     game: Any = cellgames.make("torus-v0", size=size)
-    state = game.init(seeds(3, 200))
-    source = generator(3)
-    for _ in range(turns):
-        state = game.step(state, game.random_actions(state, random_bits(200, source)))
+    state = play(game, game.init(seeds(3, 200)), turns, 3)
     env_ids, cells = game.legal_actions(state).nonzero().unbind(1)
     after = game.step(state[env_ids], cells)
     wins, defends = torch.zeros((2, 200, game.info.num_actions), dtype=torch.bool)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from every_game import generator
+from every_game import generator, play
 from native_code import native_library, threads
 from torch import Tensor
 
@@ -21,7 +21,6 @@ from cellgames.agents.search.tree import Tree
 from cellgames.agents.search.tree_search import Evaluation
 from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.native import without_native
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.torus import Torus, filling
@@ -29,9 +28,7 @@ from cellgames.envs.torus import Torus, filling
 
 @cache
 def midway(game: Game, plies: int) -> Any:
-    state, chance = game.init(seeds(plies, 24)), generator(plies)
-    for _ in range(plies):
-        state = game.step(state, game.random_actions(state, random_bits(24, chance)), checked=False)
+    state = play(game, game.init(seeds(plies, 24)), plies, plies)
     return state[~state.done]
 
 

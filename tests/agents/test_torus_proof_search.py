@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+import every_game
 import pytest
 import torch
 import torus_reference as ref
@@ -95,10 +96,8 @@ def late(size: int, count: int, free: int, seed: int = 0) -> list[Stones]:
 
 def random_states(size: int, count: int, stones: int, seed: int = 0) -> TorusState:
     """Return positions of random games that go on after so many moves."""
-    game, generator = Torus(size), torch.Generator().manual_seed(seed)
-    state = game.init(seeds(seed, 4 * count))
-    for _ in range(stones):
-        state = game.step(state, game.random_actions(state, generator), checked=False)
+    game = Torus(size)
+    state: TorusState = every_game.play(game, game.init(seeds(seed, 4 * count)), stones, seed)
     return state[~state.done][:count]
 
 
