@@ -6,21 +6,12 @@ import csv
 import pickle
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from cellgames.utils.options import Options
-
-
-def split_options(kind: type[Options], given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the options among keywords, and the other keywords."""
-    names = {option.name for option in kind.options()}
-    others = {name: value for name, value in given.items() if name not in names}
-    return kind(**{name: given[name] for name in given if name in names}), others
 
 
 def unsigned(path: Path) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from arena_bots import First
-from arena_runs import content, csv_rows, split_options
+from arena_runs import content, csv_rows
 from drawn_results import draw, tournament
 from refusals import refused
 from store_games import game
@@ -135,8 +135,7 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., RoundRobin]:
         monkeypatch.setattr(match.GamePlayer, "play", made_up(dict(zip(NAMES, strength, strict=True))))
         monkeypatch.setattr(match, "verify", lambda *arguments, **named: iter(()))  # made-up games do not replay
         given = {"chunk": 5, "games": 20, "until_certain": True, "gif": False, **options}
-        asked, others = split_options(RoundRobinOptions, given)
-        return round_robin(GAME, [First(name) for name in NAMES], asked, out=out, **others)
+        return round_robin(GAME, [First(name) for name in NAMES], RoundRobinOptions(**given), out=out)
 
     return run
 

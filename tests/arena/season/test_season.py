@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import split_options
 from command import Command
 from season_coin import Coin, made_up
 
@@ -21,14 +20,13 @@ from cellgames.arena.season.standings import SIDES
 TEAMS = made_up(9)
 
 
-def run(out: Path, coin: Coin | None = None, **options: Any) -> Season:
-    asked, others = split_options(SeasonOptions, {"days": 5, **options})
-    return play_season(TEAMS, coin or Coin(30), asked, out=out, **others)
+def run(out: Path, coin: Coin) -> Season:
+    return play_season(TEAMS, coin, SeasonOptions(days=5), out=out)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run(tmp_path_factory.mktemp("seasons")).out
+    return run(tmp_path_factory.mktemp("seasons"), Coin(30)).out
 
 
 def test_days_are_played_in_even_batches(tmp_path: Path) -> None:
