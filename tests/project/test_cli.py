@@ -165,8 +165,6 @@ def test_a_game_in_which_all_act_at_once(tmp_path: Path, command: Command) -> No
     assert record.result.forfeit is not None
     assert record.result.forfeit.reason == "resigned"
     command(["replay", file])
-    shown = command("play toroidal-cup-small-v0", "r6c2/5 r2c2/0 r10c10/1")
-    assert "The game is over after 3 turns: Team 1 (you)" in shown
 
 
 def test_the_other_seat_and_a_position(tmp_path: Path, command: Command) -> None:

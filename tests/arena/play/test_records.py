@@ -208,13 +208,6 @@ def test_a_replay_goes_through_all_positions() -> None:
     assert game_of(RING) == GAME
 
 
-def test_a_game_may_start_from_a_position() -> None:
-    later = replace(RING, position="xo./xo./... .../.../... b", moves=("a3",))
-    states = replay(later)
-    assert len(states) == 2
-    assert bool(states[-1].done)
-
-
 def test_a_summary_tells_of_the_boards_at_the_end_of_every_round(cloth: Record) -> None:
     game: Any = game_of(cloth)
     states: list[Any] = list(replay(cloth))
