@@ -8,14 +8,14 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from every_game import every_game, generator, midway
+from every_game import generator
 from refusals import fails, refused
 from torch import Tensor
 
 import cellgames
 from cellgames.envs import sample_actions
 from cellgames.envs.adapters.gymnasium_vector import SeatVectorEnv
-from cellgames.envs.core import Game, IllegalActionError, chance, sampling, seeds
+from cellgames.envs.core import IllegalActionError, chance, sampling, seeds
 from cellgames.envs.core.choosing import choose, scale_bits
 from cellgames.envs.core.sampling import random_bits, random_legal
 from cellgames.envs.native import without_native
@@ -133,17 +133,6 @@ def test_the_random_action_is_the_legal_one_of_the_rank_that_was_drawn() -> None
         for layout in (mask, mask.t().contiguous().t(), torch.stack((~mask, mask), 1)[:, 1]):
             assert random_legal(layout, bits).tolist() == expected, actions
         assert random_legal.reference(mask, bits).tolist() == expected, actions
-
-
-@every_game
-def test_random_actions_of_a_generator_are_a_legal_step_of_all_who_act(game: Game) -> None:
-    state = midway(game, 40)
-    actions = game.random_actions(state, generator())
-    assert tuple(actions.shape) == (40, *game.info.action_shape)
-    game.check(state, actions)
-    assert torch.equal(actions, game.random_actions(state, generator()))
-    assert not torch.equal(actions, game.random_actions(state, generator(1)))
-    assert tuple(game.random_actions(game.init(seeds(0, 0)), generator()).shape) == (0, *game.info.action_shape)
 
 
 @pytest.mark.parametrize("seed", [0, 1, -1, 1 << 61, -(1 << 63), (1 << 63) - 1])

@@ -201,17 +201,6 @@ def test_hundreds_of_full_boards_have_exactly_one_winner(size: int) -> None:
         assert ref.winner(board, size) == int(state.scores[env_id].argmax())
 
 
-@pytest.mark.parametrize("size", [2, 5, 8])
-def test_a_position_knows_its_winner_whatever_the_order_of_its_stones(size: int) -> None:
-    game = Torus(size)
-    _, state = random_games(size, 8)
-    for env_id in range(8):
-        again = game.string_to_state(game.state_to_string(state[env_id]))
-        assert torch.equal(again.scores, state[env_id].scores)
-        assert torch.equal(again.free, state[env_id].free)
-        assert torch.equal(again.current_player, state[env_id].current_player)
-
-
 def moved(size: int) -> Tensor:
     """int64 [S, N]: where each symmetry brings a cell."""
     return sources(size, torch.device("cpu")).argsort(1)

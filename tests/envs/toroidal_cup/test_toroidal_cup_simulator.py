@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from learner_play import same
 from life_reference import Board, Game, board_of, boards_tensor, ends, history, live_cells, share, soup, until_the_end
 from native_code import native_library, threads
 from torch import Tensor
@@ -70,15 +71,6 @@ def check(result: Result, games: Sequence[Game], keep: Sequence[int] = ()) -> No
         assert result.trajectory.dtype == torch.int32
         assert result.trajectory.tolist() == padded
     assert len(games) == batch
-
-
-def same(one: Result, other: Result) -> bool:
-    fields = ("scores", "generations", "winner", "truncated", "board")
-    pairs = [(getattr(one, name), getattr(other, name)) for name in fields]
-    pairs += [(one.boards[at], other.boards[at]) for at in one.boards]
-    if one.trajectory is not None and other.trajectory is not None:
-        pairs.append((one.trajectory, other.trajectory))
-    return one.boards.keys() == other.boards.keys() and all(torch.equal(*pair) for pair in pairs)
 
 
 @pytest.mark.usefixtures("either_code")
