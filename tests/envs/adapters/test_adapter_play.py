@@ -210,17 +210,15 @@ def test_sb3s_environment_equals_its_own_vector_of_single_games(game: Game) -> N
     assert same(ours.reset(), theirs.reset())
 
 
-TORUS = GAMES["torus-small-v0"]
-
-
 def test_sb3s_envs_have_attributes_and_methods() -> None:
     from sb3_contrib.common.maskable.utils import is_masking_supported
     from stable_baselines3.common.monitor import Monitor
 
-    env = SeatVecEnv(TORUS, 4, seat="white", seed=1)
+    game = GAMES["torus-small-v0"]
+    env = SeatVecEnv(game, 4, seat="white", seed=1)
     env.reset()
     assert env.get_attr("player") == [1] * 4
-    assert env.get_attr("game", indices=[0, 2]) == [TORUS] * 2
+    assert env.get_attr("game", indices=[0, 2]) == [game] * 2
     assert env.get_attr("render_mode") == [None] * 4
     env.set_attr("stage", 7, indices=1)
     assert env.get_attr("stage", indices=1) == [7]
@@ -234,27 +232,6 @@ def test_sb3s_envs_have_attributes_and_methods() -> None:
         env.get_attr("stages")
     masks[0][:] = True
     assert not env.action_masks().all()  # what is handed out is a copy
-
-
-@pytest.mark.parametrize("game", [TORUS, GAMES["grid-adaptation-small-v0"]], ids=["torus", "grid"])
-def test_maskable_ppo_learns_on_it_and_plays_no_illegal_action(game: Game) -> None:
-    from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.vec_env import VecMonitor
-
-    env = SeatVecEnv(game, 4, "random", seed=1)
-    model = MaskablePPO("MlpPolicy", VecMonitor(env), n_steps=16, batch_size=32, n_epochs=1, seed=3)
-    before = {name: weight.clone() for name, weight in model.policy.state_dict().items()}
-
-    def step_wait() -> Any:
-        moved = SeatVecEnv.step_wait(env)
-        assert not any("illegal_action" in info for info in moved[3])
-        return moved
-
-    env.step_wait = step_wait  # type: ignore[method-assign]
-    model.learn(96)
-    assert model.num_timesteps == 128
-    assert any((weight != before[name]).any() for name, weight in model.policy.state_dict().items())
-    assert len(model.ep_info_buffer or ()) > 5
 
 
 def seen(env: TorchRLGame, td: Any) -> tuple[Any, ...]:

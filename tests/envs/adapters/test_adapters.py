@@ -23,10 +23,7 @@ from refusals import fails, refused
 from toy_games import Race, Sealed, TwoPartRace
 
 import cellgames
-from cellgames.envs import registry
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatVectorEnv
-from cellgames.envs.adapters.pettingzoo_aec import make_aec
-from cellgames.envs.adapters.pettingzoo_parallel import make_parallel
 from cellgames.envs.adapters.window import Window
 from cellgames.envs.core import Game, IllegalActionError, chance, seeds
 from cellgames.envs.core.drawing import to_svg
@@ -310,8 +307,10 @@ def test_every_game_has_its_module_and_stands_in_the_registries(id: str) -> None
     game, name = REGISTERED[id], f"cellgames/{id}"
     module = importlib.import_module(f"cellgames.envs.{game.id.replace('-', '_')}")
     env = pettingzoo.make("aec", name, render_mode="ansi")
-    for made in (module.env(**game.parameters), module.raw_env(**game.parameters), env):
-        assert game_of(made) == game
+    made = [module.env(**game.parameters), module.raw_env(**game.parameters), env]
+    if game.info.simultaneous:
+        made += [module.parallel_env(**game.parameters), pettingzoo.make("parallel", name)]
+    assert all(game_of(one) == game for one in made)
     assert env.render_mode == "ansi"  # type: ignore[attr-defined]  # wrappers hand it on
     assert hasattr(module, "parallel_env") == (name in pettingzoo.parallel_registry) == game.info.simultaneous
     spec = pettingzoo.spec("aec", name)
@@ -325,19 +324,6 @@ def test_pettingzoos_registry_takes_parameters_and_finds_the_newest_version() ->
     assert game_of(env) == cellgames.make("torus-v0", size=3)
     with refused("parameter", "'max_cycles'"):
         pettingzoo.make("aec", "cellgames/torus-v0", max_cycles=7)
-
-
-def test_simultaneous_games_are_made_in_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    plugin = registry.GamePlugin(id="toy-sealed-v0", game="toy_games:Sealed")
-    toy = registry.GameSpec("toy-sealed-v0", plugin, "a toy", {"rounds": 2})
-    monkeypatch.setitem(registry.REGISTRY, toy.id, toy)
-    parallel = make_parallel(id="toy-sealed-v0", cards=3)
-    assert parallel.game == Sealed(cards=3, rounds=2)
-    env = make_aec(id="toy-sealed-v0")
-    assert game_of(env) == Sealed(rounds=2)
-    env.reset(seed=0)
-    play_on(env)
-    assert not env.agents
 
 
 def test_gymnasiums_registry_takes_parameters_and_opponents() -> None:

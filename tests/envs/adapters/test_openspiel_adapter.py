@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
+from processes import python
 from refusals import refused
 
 import cellgames
@@ -17,8 +15,7 @@ from cellgames.envs.core import Game
 pytest.importorskip("pyspiel")
 
 import pyspiel
-from open_spiel.python import policy
-from open_spiel.python.algorithms import cfr, exploitability, minimax
+from open_spiel.python.algorithms import minimax
 from open_spiel.python.observation import make_observation
 
 from cellgames.envs.adapters import openspiel
@@ -30,7 +27,6 @@ TINY = [
     cellgames.make("torus-v0", size=3),
     cellgames.make("cloth-of-gold-v0", **CLOTH, neutral_density=0.1),
 ]
-LATE = "xo/.. ox/.. b"  # four free cells, Black to move
 
 
 @pytest.mark.parametrize("game", TINY, ids=["torus2", "torus3", "cloth"])
@@ -75,19 +71,10 @@ def test_playthroughs_name_the_games() -> None:
 
 def test_minimax_agrees_with_the_solver() -> None:
     game = cellgames.make("torus-v0", size=2)
-    for line in ("../.. ../.. b", "x./.. ../.. w", "xo/.. ../.. b", "xx/.o ../.. w", "x./o. .x/.. w", LATE):
+    for line in ("../.. ../.. b", "x./.. ../.. w", "xo/.. ../.. b", "xx/.o ../.. w", "x./o. .x/.. w", "xo/.. ox/.. b"):
         state = game.string_to_state(line)
         value, _ = minimax.alpha_beta_search(OpenSpielGame(game, position=line))
         assert value == int(proof_search(game).solve(state)), line  # for the player to move
-
-
-def test_regret_minimization_learns() -> None:
-    theirs = OpenSpielGame(cellgames.make("torus-v0", size=2), position=LATE)
-    learner = cfr.CFRSolver(theirs)
-    for _ in range(8):
-        learner.evaluate_and_update_policy()
-    uniform = exploitability.nash_conv(theirs, policy.UniformRandomPolicy(theirs))
-    assert exploitability.nash_conv(theirs, learner.average_policy()) < uniform / 2
 
 
 def test_positions_survive_openspiels_text() -> None:
@@ -123,4 +110,4 @@ def test_an_illegal_action_is_refused_and_changes_nothing(action: int) -> None:
 def test_python_ends_well() -> None:
     """OpenSpiel frees what it knows of Python after Python's end."""
     code = "from cellgames.envs.adapters import openspiel; openspiel.register(); openspiel.OpenSpielGame('torus-v0')"
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert python("-c", code).returncode == 0

@@ -6,10 +6,7 @@ The games come from the registry, and toys.
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +16,7 @@ import golden_playthroughs as golden
 import pytest
 import torch
 from every_game import GAMES, every_game, finished, generator, midway, seen, smaller
+from processes import python
 from refusals import fails, refused
 from toy_games import Race, random_actions
 from twins import NOT_TELLING, WAYS, telling_methods, told, twin
@@ -34,7 +32,7 @@ from cellgames.envs.native import without_native
 @every_game
 def test_a_batch_of_no_games_is_a_batch(game: Game) -> None:
     none = game.init(seeds(0, 0))
-    for state in (none, game.step(none, random_actions(game, none, generator()))):
+    for state in (none, game.step(none, game.random_actions(none, generator()))):
         assert len(state) == 0
         for nothing, something in zip(seen(game, state), seen(game, game.init(seeds(0, 2))), strict=True):
             assert tuple(nothing.shape) == (0, *something.shape[1:])
@@ -152,9 +150,7 @@ def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) ->
         torch.save(state, tmp_path / f"{id}.pt")
         (tmp_path / f"{id}.json").write_text(json.dumps(GAMES[id].parameters))
         lines.append(GAMES[id].state_to_string(state))
-    command = [sys.executable, "-c", _LOAD, str(tmp_path), *cellgames.games()]
-    environment = {**os.environ, "PYTHONPATH": str(Path(cellgames.__file__).parents[1])}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = python("-c", _LOAD, str(tmp_path), *cellgames.games())
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == lines
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from every_game import GAMES, generator, seen
+from learner_play import same
 from native_code import native_library, threads
 from torch import Tensor
 from toy_games import random_actions
@@ -93,12 +94,6 @@ def _built() -> None:
     native_library()
 
 
-def equal(one: Any, other: Any) -> list[str]:
-    """Return the fields of two states or transitions that differ in values or dtype."""
-    pairs = {name: (value, vars(other)[name]) for name, value in vars(one).items()}
-    return [name for name, (a, b) in pairs.items() if a.dtype != b.dtype or not torch.equal(a, b)]
-
-
 def hasty(game: Game, state: State, random: torch.Generator) -> Tensor:
     """Random legal actions; one in three is the last that is legal, which ends turns, if any does."""
     actions = random_actions(game, state, random)
@@ -141,8 +136,8 @@ def played(game: Game, num_envs: int, steps: int, counts: Sequence[int] = (1,), 
         for count, native, lot in zip(counts, natives, lots[1:], strict=True):
             with threads(count):
                 one = native.step_random(lot) if actions is None else native.step(actions)
-            assert not equal(one, other)
-            assert not equal(native.state, reference.state)
+            assert same(one, other)
+            assert same(native.state, reference.state)
             yield one, native, reference
 
 
@@ -154,9 +149,12 @@ def test_steps_and_views_are_those_of_torch_code(game: Game) -> None:
         actions, views, before = hasty(game, state, random), told(game, state), state.clone()
         after = game.step(state, actions)
         with without_native():
-            assert all(map(torch.equal, views, told(game, state)))
-            assert not equal(after, game.step(state, actions))
+            assert same(views, told(game, state))
+            assert same(after, game.step(state, actions))
         assert state.equal(before)
+        rows = state.map(torch.Tensor.contiguous)  # fields may lie in memory as they like
+        assert same(views, told(game, rows))
+        assert same(after, game.step(rows, actions))
         state = after
 
 
@@ -188,6 +186,13 @@ def test_an_unchecked_action_out_of_range_changes_no_other_game(game: Game) -> N
     actions[0], actions[2] = 1 << 40, -(1 << 31)
     vector.step(actions, checked=False)
     assert alone.done.any() or vector.state[1].equal(alone)
+
+
+def test_a_state_of_another_game_is_no_way_into_foreign_memory() -> None:
+    state, large = late(GridAdaptation(size=5, players=2), 4), GridAdaptation(size=31)
+    for foreign in (large._legal, lambda state: large._step(state, torch.zeros(4, *large.info.action_shape).long())):
+        with pytest.raises((RuntimeError, IndexError, ValueError)):
+            foreign(state)
 
 
 @pytest.mark.parametrize("how", [copy.deepcopy, lambda vector: pickle.loads(pickle.dumps(vector))])

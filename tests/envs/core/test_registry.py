@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pickle
-import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ import gymnasium
 import pettingzoo
 import pytest
 from paths import ROOT
+from processes import python
 from refusals import refused
 from toy_games import Race
 
@@ -26,11 +25,9 @@ from cellgames.envs.registry import REGISTRY, GamePlugin
 from cellgames.plugins import Variant, resolve
 
 
-def python(code: str, *arguments: str) -> str:
+def printed(code: str) -> str:
     """What a fresh interpreter prints."""
-    command = [sys.executable, "-c", code, *arguments]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = python("-c", code)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -123,9 +120,6 @@ def test_messages_about_a_preset_name_the_preset() -> None:
 
 
 def test_the_wheel_has_every_folder_that_holds_python_files() -> None:
-    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    find = configuration["tool"]["setuptools"]["packages"]["find"]
-    assert find == {"where": ["src"], "include": ["cellgames*"], "exclude": ["cellgames.lab.studies*"]}
     rooms = [ROOT / room for room in ("agents", "arena", "envs", "lab", "training")]
     assert all((ROOT / "src/cellgames" / room.name).resolve() == room for room in rooms)
     files = [file for room in (*rooms, ROOT / "src/cellgames") for file in room.rglob("*.py")]  # stops at the links
@@ -142,7 +136,7 @@ print({"torch", "PIL", "pygame", "matplotlib", "stable_baselines3"} & set(sys.mo
 
 
 def test_importing_the_package_is_cheap_and_imports_nothing_heavy() -> None:
-    spent, heavy = python(_COST).splitlines()
+    spent, heavy = printed(_COST).splitlines()
     assert heavy == "set()"
     assert float(spent) < 1.0  # it is some 0.2 s; the bound only catches a heavy import by another name
 
@@ -167,7 +161,7 @@ for registry in (gymnasium.registry, pettingzoo.aec_registry, pettingzoo.paralle
     ],
 )
 def test_other_libraries_know_every_game(imports: str) -> None:
-    heavy, *found = python(_OTHERS.format(imports=imports)).splitlines()
+    heavy, *found = printed(_OTHERS.format(imports=imports)).splitlines()
     every = str([f"cellgames/{id}" for id in REGISTRY])
     assert found == [every, every, str([f"cellgames/{id}" for id in REGISTRY if REGISTRY[id].simultaneous])]
     assert heavy == "[]"
@@ -252,7 +246,6 @@ def test_games_of_packages_and_of_a_variable_are_known_from_the_start(
     (about / "entry_points.txt").write_text(f"[{registry.ENTRY_POINTS}]\nsprint = my_games\n", encoding="utf-8")
     (folder / "more_games.py").write_text(_MODULE.replace("sprint", "dash"), encoding="utf-8")
     monkeypatch.setenv("CELLGAMES_GAMES", "more_games, no_such_module")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
     code = """
 import sys, warnings
 sys.argv[0] = "cellgames"  # whose import would warn
@@ -262,7 +255,7 @@ with warnings.catch_warnings(record=True) as seen:
     print({"sprint-v0", "dash-v0"} <= {*cellgames.games()}, cellgames.make("sprint-v0").info.id)
 print(*[warning.message for warning in seen])
 """
-    lines = python(code).splitlines()
+    lines = printed(code).splitlines()
     assert lines[0] == "True sprint-v0"
     assert "the games of 'no_such_module' are missing: importing it failed with ModuleNotFoundError" in lines[1]
 

@@ -78,22 +78,21 @@ def openspiel(name: str) -> Game:
     return cellgames.make(f"openspiel:{name}", max_turns=40)
 
 
-@pytest.mark.parametrize("name", OPENSPIEL)
-def test_games_of_openspiel_keep_the_contract(name: str) -> None:
-    check_game(openspiel(name), max_steps=40)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["tic_tac_toe", "kuhn_poker", "backgammon"])
-def test_games_of_pgx_keep_the_contract(name: str) -> None:
-    pytest.importorskip("pgx", reason="needs Pgx: pip install pgx")
-    check_game(cellgames.make(f"pgx:{name}", max_turns=40), max_steps=40)
-
-
-@pytest.mark.parametrize(("name", "turns"), [("tictactoe_v3", 9), ("rps_v2", 4)])
-def test_games_of_pettingzoo_keep_the_contract(name: str, turns: int) -> None:
-    pytest.importorskip("pygame")
-    check_game(cellgames.make(f"pettingzoo:pettingzoo.classic.{name}", max_turns=turns))
+@pytest.mark.parametrize(
+    ("needed", "name", "turns"),
+    [
+        *(("pyspiel", f"openspiel:{name}", 40) for name in OPENSPIEL),
+        *(
+            pytest.param("pgx", f"pgx:{name}", 40, marks=pytest.mark.slow)
+            for name in ("tic_tac_toe", "kuhn_poker", "backgammon")
+        ),
+        ("pygame", TICTACTOE, 9),
+        ("pygame", "pettingzoo:pettingzoo.classic.rps_v2", 4),
+    ],
+)
+def test_games_of_other_libraries_keep_the_contract(needed: str, name: str, turns: int) -> None:
+    pytest.importorskip(needed)
+    check_game(cellgames.make(name, max_turns=turns), max_steps=turns)
 
 
 def test_environments_of_ones_own_keep_the_contract_and_play_as_they_do(own: str) -> None:

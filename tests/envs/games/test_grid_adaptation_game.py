@@ -16,6 +16,7 @@ import grid_adaptation_reference as ref
 import pytest
 import torch
 from grid_adaptation_table import Table, agree, always, make, packed, reference_of
+from learner_play import same
 from refusals import fails, refused
 from torch import Tensor
 
@@ -252,10 +253,6 @@ def known(game: GridAdaptation, state: GridState) -> list[list[Tensor]]:
         [game.observe(state, player), legal[:, player], *game.infos(state, player).values()]
         for player in range(game.players)
     ]
-
-
-def same(one: list[Tensor], other: list[Tensor]) -> bool:
-    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def test_others_do_not_see_who_votes_and_who_is_tied() -> None:
