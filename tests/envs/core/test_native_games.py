@@ -23,7 +23,9 @@ from cellgames.envs.cloth_of_gold import ClothOfGold
 from cellgames.envs.cloth_of_gold_wild import ClothOfGoldWild
 from cellgames.envs.connection import Hex, Y
 from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.core.state import copied
 from cellgames.envs.grid_adaptation import GridAdaptation
+from cellgames.envs.grid_adaptation.native import Step
 from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk
 from cellgames.envs.native import without_native
 from cellgames.envs.stones.stone_game import StoneGame
@@ -186,6 +188,16 @@ def test_an_unchecked_action_out_of_range_changes_no_other_game(game: Game) -> N
     actions[0], actions[2] = 1 << 40, -(1 << 31)
     vector.step(actions, checked=False)
     assert alone.done.any() or vector.state[1].equal(alone)
+
+
+def test_a_step_in_place_writes_into_fields_that_lie_in_memory_as_they_like() -> None:
+    game, batch = GridAdaptation(size=7), 11
+    state = late(game, batch).map(copied)
+    rows = state.map(lambda field: field.clone(memory_format=torch.contiguous_format))
+    bits = torch.randint(1 << 31, (batch, *game.info.action_shape), generator=generator())
+    one, other = (Step(game)(some, None, bits, True).actions for some in (rows, state))
+    assert torch.equal(one, other)
+    assert rows.equal(state)
 
 
 def test_a_state_of_another_game_is_no_way_into_foreign_memory() -> None:
