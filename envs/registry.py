@@ -18,26 +18,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cellgames.plugins import SUITE, GamePlugin, resolve
+from cellgames.plugins import SUITE, resolve
+from cellgames.plugins import GamePlugin as GamePlugin
 from cellgames.utils.errors import MOST_SHOWN, InputError, check_one_of, clipped, shown
 
 if TYPE_CHECKING:
     from .core import Game
-
-__all__ = [
-    "ENTRY_POINTS",
-    "REGISTRY",
-    "VARIABLE",
-    "GamePlugin",
-    "GameSpec",
-    "follow",
-    "load_plugins",
-    "make",
-    "plugin_of",
-    "plugins",
-    "register",
-    "spec",
-]
 
 ENTRY_POINTS = "cellgames.games"
 """The group of entry points in which installed packages name modules that register games."""

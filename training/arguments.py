@@ -110,7 +110,7 @@ class Arguments(Options):
         return cls(game=game.id, parameters=game.parameters, **values)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the arguments as JSON holds them; `arguments_of` is the inverse."""
+        """Return the arguments as JSON holds them."""
         data: dict[str, Any] = json.loads(json.dumps({"algorithm": self.algorithm, **dataclasses.asdict(self)}))
         return data
 
@@ -256,13 +256,6 @@ def all_options() -> dict[str, dict[str, Option]]:
         for one in algorithm.arguments.options():
             found.setdefault(one.name, {})[name] = one
     return found
-
-
-def arguments_of(data: Mapping[str, Any]) -> Arguments:
-    """Return the arguments that `Arguments.to_data` made the data of, or raise a `ValueError`."""
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
-    kind = ALGORITHMS[values.pop("algorithm")].arguments
-    return kind(**values)
 
 
 def presets() -> list[tuple[str, TrainingPreset]]:

@@ -14,7 +14,6 @@ actions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,33 +23,19 @@ from cellgames.agents.search import Evaluator, PlayoutEvaluator
 from cellgames.envs.core import Game, State
 from cellgames.utils.errors import InputError, check_at_least
 
-ITERATIONS = 500
-"""Iterations of `solve_matrix` by default."""
 
-
-class MatrixSolution(NamedTuple):
-    """Mixed strategies of both players of `L` matrix games.
-
-    Attributes:
-        row: float [L, R], the probabilities of the row player.
-        column: float [L, C], those of the column player.
-        value: float [L], expected payoff of the row player.
-    """
-
-    row: Tensor
-    column: Tensor
-    value: Tensor
-
-
-def solve_matrix(payoff: Tensor, iterations: int = ITERATIONS) -> MatrixSolution:
+def solve_matrix(payoff: Tensor, iterations: int = 500) -> tuple[Tensor, Tensor]:
     """Return approximate equilibria of zero-sum matrix games.
 
     The players take turns in adjusting to the other's latest strategy, and the result is the mean of their
-    strategies, later ones counting more. `exploitability` measures how far it is from an equilibrium.
+    strategies, later ones counting more.
 
     Args:
         payoff: float [L, R, C], gains of the row player and losses of the column player.
         iterations: adjustments of each player.
+
+    Returns:
+        The probabilities of the row player, float [L, R], and of the column player, float [L, C].
     """
     payoff = payoff.float()
     row_regret, column_regret = torch.zeros_like(payoff[:, :, 0]), torch.zeros_like(payoff[:, 0])
@@ -63,21 +48,7 @@ def solve_matrix(payoff: Tensor, iterations: int = ITERATIONS) -> MatrixSolution
         column_regret, column = _adjusted(column_regret, column, gain)
         row_sum += iteration * row
         column_sum += iteration * column
-    row, column = (total / total.sum(1, keepdim=True) for total in (row_sum, column_sum))
-    value = torch.einsum("lr,lrc,lc->l", row, payoff, column)
-    return MatrixSolution(row, column, value)
-
-
-def exploitability(payoff: Tensor, solution: MatrixSolution) -> Tensor:
-    """Return the sum of both players' gains by best responses, float [L]; 0 in an equilibrium.
-
-    Args:
-        payoff: float [L, R, C], as in `solve_matrix`.
-        solution: strategies of all actions.
-    """
-    best_row = torch.bmm(payoff, solution.column[:, :, None]).squeeze(2).amax(1)
-    best_column = torch.bmm(solution.row[:, None], payoff).squeeze(1).amin(1)
-    return best_row - best_column
+    return row_sum / row_sum.sum(1, keepdim=True), column_sum / column_sum.sum(1, keepdim=True)
 
 
 def matched(regret: Tensor, available: Tensor | None = None) -> Tensor:

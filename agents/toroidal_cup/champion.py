@@ -252,7 +252,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def _drawn(self, results: npt.NDArray[np.float64], draw: np.random.Generator) -> int:
         """Return the number of a row of results [C, G], drawn from the mixed strategy."""
         payoff = torch.from_numpy(_ANSWERED * results + (1 - _ANSWERED) * results.mean(1, keepdims=True))[None]
-        shares = solve_matrix(payoff, _ITERATIONS).row[0].double().numpy()
+        shares = solve_matrix(payoff, _ITERATIONS)[0][0].double().numpy()
         return int(draw.choice(len(shares), p=shares / shares.sum()))
 
     def _tries(self, rest: Ints, kind: int, count: int, draw: np.random.Generator) -> Ints:

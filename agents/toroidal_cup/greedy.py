@@ -191,7 +191,7 @@ class CupSearch(ToroidalCupGreedy):
         if last.any():
             among = payoff[last]
             among = self.answered * among + (1 - self.answered) * among.mean(2, keepdim=True)
-            best[last] = _draw(solve_matrix(among, _ITERATIONS).row, seeds[last])
+            best[last] = _draw(solve_matrix(among, _ITERATIONS)[0], seeds[last])
         return actions.gather(1, best[:, None]).squeeze(1)
 
     def _survivors(

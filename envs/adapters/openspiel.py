@@ -24,8 +24,6 @@ try:
 except ImportError as error:
     raise ImportError('games for OpenSpiel need OpenSpiel: pip install "cellgames[openspiel]"') from error
 
-__all__ = ["OpenSpielGame", "OpenSpielState", "register"]
-
 _OWN = ("seed", "position")  # parameters that every game has in OpenSpiel
 _PLAIN = "/:+!$.* "  # characters of positions that OpenSpiel's text of a game can hold
 

@@ -17,7 +17,7 @@ from typing_extensions import override
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import Library, Operator
-from cellgames.envs.stones.joining import COLOUR
+from cellgames.envs.stones.joining import COLOUR, frame
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.stones.stone_tensors import (
@@ -319,7 +319,7 @@ def _put_stones(
     # The envs stand innermost, so that what follows is done for many of them at once.
     around = codes.t().gather(0, of_board.near[:, cell])
     slots = zip(around[0::2].unbind(0), around[1::2].unbind(0), strict=True)
-    frames = [rules.frame(first, second, colour, where) for first, second in slots]
+    frames = [frame(first, second, colour, where) for first, second in slots]
     code, groups, shifts = rules.connect(frames, rules.placed(place, colour, of_board.sides[cell]), where)
     goal = of_board.goals[player]
     won = rules.sides(code) & goal == goal

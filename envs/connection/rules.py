@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cellgames.envs.stones.joining import COLOUR, GROUP, MORE_SHIFT, Where, X, frame, join, lone
-
-__all__ = ["COLOUR", "GROUP", "connect", "frame", "placed", "sides"]
+from cellgames.envs.stones.joining import GROUP, MORE_SHIFT, Where, X, join, lone
 
 
 def placed(cell: X, colour: X, touched: X) -> X:

@@ -25,32 +25,6 @@ import numpy.typing as npt
 
 from cellgames.utils.errors import InputError
 
-__all__ = [
-    "COLUMNS",
-    "Bitmap",
-    "BoardView",
-    "Circle",
-    "Inset",
-    "Notes",
-    "Picture",
-    "Point",
-    "Polygon",
-    "Polyline",
-    "Rectangle",
-    "Shape",
-    "Text",
-    "draw_board",
-    "fitted",
-    "frame_times",
-    "framed",
-    "grid",
-    "grid_lines",
-    "headed",
-    "mix",
-    "sign_rows",
-    "to_svg",
-]
-
 PAPER, INK, PALE = "#fffdf8", "#3b362f", "#857d70"
 """Colours of the ground, the words and the numbers of pictures of boards."""
 

@@ -21,8 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["BLACK", "COLOUR", "GROUP", "MORE_SHIFT", "WHITE", "Where", "X", "choose", "frame", "join", "lone"]
-
 BLACK, WHITE = 1, 2
 COLOUR = 3  # mask of the colour in a code
 GROUP = 2047  # mask of colour and root: equal for cells of one group, 0 for a free cell

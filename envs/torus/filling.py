@@ -19,12 +19,11 @@ from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.native_library import threads
 from cellgames.envs.stones.joining import COLOUR
-from cellgames.envs.stones.stone_tensors import LOTS, filled
+from cellgames.envs.stones.stone_tensors import LOTS as LOTS
+from cellgames.envs.stones.stone_tensors import filled
 
 from . import rules
 from .geometry import neighbours
-
-__all__ = ["LOTS", "winners"]
 
 _GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some dozens of games
 

@@ -58,6 +58,9 @@ def names(module: str) -> list[str]:
     source = Path(found.origin).read_bytes()
     listed = [*exported(source)]
     body = ast.parse(source).body
+    if module in MODULES and b"__all__" not in source:
+        own = (node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef))
+        return [name for name in own if not name.startswith("_")]
     for node, after in zip(body, [*body[1:], None], strict=True):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             listed += ast.literal_eval(node.value)
