@@ -80,6 +80,21 @@ def best_arm(
     return arms[:, 0]
 
 
+def summed(together: int, trial: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return an `attempt` for `best_arm` that sums what comes of single trials, asked for `together` at a time.
+
+    `trial` is called with bandits and arms, int64 [X] both, and returns what came of each, float [X], from 0 to 1.
+    """
+
+    def attempt(arms: Tensor, pulls: Tensor) -> Tensor:
+        sums = torch.zeros(arms.numel(), device=arms.device, dtype=torch.float32)
+        for some in torch.arange(len(sums), device=arms.device).repeat_interleave(pulls.flatten()).split(together):
+            sums.index_add_(0, some, trial(some // arms.shape[1], arms.flatten()[some]))
+        return sums.view_as(arms)
+
+    return attempt
+
+
 def affordable(playouts: int, limit: int) -> int:
     """Return the most candidates that all get a playout in the first round and are halved until one is left."""
     candidates = 1
@@ -212,26 +227,16 @@ class RolloutAgent(GameAgent):
 
     def _search(self, state: State, seats: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:
         """Return an action for each of `seats`, int64 [L], out of its mask, bool [L, A]."""
-        count = mask.sum(1).clamp(max=self.candidates)  # [L], candidates of each game
+        game, count = self.game, mask.sum(1).clamp(max=self.candidates)  # [L], candidates of each game
         width = int(count.max()) if len(count) else 0
         actions = lots(mask, generator).where(mask, -1.0).topk(width, dim=1).indices  # [L, C]
 
-        def attempt(arms: Tensor, pulls: Tensor) -> Tensor:
-            return self._try(state, seats, actions.gather(1, arms), pulls, generator)
-
-        return actions.gather(1, best_arm(count, width, self.playouts, attempt, generator)[:, None]).squeeze(1)
-
-    def _try(self, state: State, seats: Tensor, actions: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
-        """Return the value summed over `pulls` playouts of each candidate, float32 [L, C]."""
-        game = self.game
-        sums = torch.zeros(actions.numel(), device=state.device, dtype=torch.float32)
-        arms = torch.arange(len(sums), device=state.device).repeat_interleave(pulls.flatten())  # [X]
-        for some in torch.split(arms, at_once(game)):
-            rows = some // actions.shape[1]
-            games, seat, chosen = state[rows], seats[rows, None], actions.flatten()[some]
+        def trial(rows: Tensor, arms: Tensor) -> Tensor:
+            games, seat, chosen = state[rows], seats[rows, None], actions[rows, arms]
             if game.info.simultaneous:
                 chosen = game.random_actions(games, generator).scatter(1, seat, chosen[:, None])
             games = game.step(games, chosen, checked=False)
-            outcome = finish(game, games, generator).gather(1, seat).squeeze(1)
-            sums.index_add_(0, some, (outcome + 1).float() / 2)
-        return sums.view_as(actions)
+            return (finish(game, games, generator).gather(1, seat).squeeze(1) + 1).float() / 2
+
+        best = best_arm(count, width, self.playouts, summed(at_once(game), trial), generator)
+        return actions.gather(1, best[:, None]).squeeze(1)

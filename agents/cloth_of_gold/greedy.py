@@ -10,7 +10,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
-from cellgames.agents.playouts import affordable, at_once, best_arm, play_out
+from cellgames.agents.playouts import affordable, at_once, best_arm, play_out, summed
 from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import placement
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
@@ -154,26 +154,16 @@ class ClothRollout(ClothGreedy):
         game, rows = self.game, torch.arange(len(state), device=state.device)
         plans = random_turns(game, state, draw_seeds(len(state), generator, state.device), self.candidates, border=True)
 
-        def attempt(arms: Tensor, pulls: Tensor) -> Tensor:
-            return self._try(state, plans[rows[:, None], arms], pulls, generator)
-
-        count = torch.full_like(rows, self.candidates)
-        return plans[rows, best_arm(count, self.candidates, self.playouts, attempt, generator)]
-
-    def _try(self, state: ClothState, plans: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
-        """Return the games won in `pulls` playouts of each turn, float32 [L, C], for plans int64 [L, C, K]."""
-        game = self.game
-        won = torch.zeros(pulls.numel(), device=state.device, dtype=torch.float32)
-        arms = torch.arange(len(won), device=state.device).repeat_interleave(pulls.flatten())  # [X]
-        for some in arms.split(at_once(game)):
-            rows = some // pulls.shape[1]
+        def trial(rows: Tensor, arms: Tensor) -> Tensor:
             games = state[rows]
             if game.random_rounds:  # other dice in every playout
                 games = games.replace(seed=draw_seeds(len(games), generator, games.device))
-            after = game.play_turn(games, plans.flatten(0, 1)[some])
+            after = game.play_turn(games, plans[rows, arms])
             outcome = finish_turns(game, after, generator).gather(1, state.current_player[rows, None]).squeeze(1)
-            won.index_add_(0, some, (outcome > 0).to(won.dtype))
-        return won.view_as(pulls)
+            return (outcome > 0).float()
+
+        count, attempt = torch.full_like(rows, self.candidates), summed(at_once(game), trial)
+        return plans[rows, best_arm(count, self.candidates, self.playouts, attempt, generator)]
 
 
 def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:

@@ -16,6 +16,7 @@ from typing_extensions import override
 from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.networks import Network, Relation, Size
+from cellgames.agents.playouts import at_once, best_arm, summed
 from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import state as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
@@ -129,6 +130,8 @@ CANDIDATES = 512
 CONSIDERED = 128
 """The best of them, which the network evaluates."""
 
+_ANSWERED, _ANSWERS = 24, 128  # the best turns that meet answers, and answers in all
+_DRAWN = 12  # turns that an answer is the best of, as `greedy` draws them
 _WORLDS = 1 << 19  # cells looked at together: more would leave the cache
 _KINDS = seen.BOARDS.index("killed") + 1  # planes of what lives or has been killed, as a round takes them
 _LEAD = seen.NUMBERS.index("own score of the last round")
@@ -191,9 +194,9 @@ class ClothValues(Network[ClothOfGold]):
 class ClothEvaluator(ClothGreedy):
     """An agent that plays the turn that leads to the position of the highest value, or to the best end of the game.
 
-    The player who places last so evaluates what the round has made of its turn, the other one what the opponent will
-    find. Of the candidates, turns as `greedy` tries them, the network evaluates those `considered` that `greedy` would
-    like best.
+    The player who places last so evaluates what the round has made of its turn. Whoever places first chooses among its
+    24 best turns by the positions after answers of `greedy`, by sequential halving. Of the candidates, turns as
+    `greedy` tries them, the network evaluates those `considered` that `greedy` would like best.
     """
 
     def __init__(
@@ -205,8 +208,31 @@ class ClothEvaluator(ClothGreedy):
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        plans, worth, _ = self.evaluate(state, generator)
-        return plans[torch.arange(len(state), device=state.device), worth.argmax(1)]
+        plans, worth, after = self.evaluate(state, generator)
+        best, first = worth.argmax(1), (state.current_player == state.first).nonzero().squeeze(1)
+        if len(first):
+            best[first] = self._answered(after, first, worth[first], generator)
+        return plans[torch.arange(len(state), device=state.device), best]
+
+    def _answered(self, after: ClothState, games: Tensor, worth: Tensor, generator: torch.Generator) -> Tensor:
+        """Return the turns of `games`, int64 [L], that do best against answers: int64 [L], for values float [L, C]."""
+        game, best = self.game, worth.topk(min(_ANSWERED, worth.shape[1]), 1).indices
+
+        def trial(rows: Tensor, arms: Tensor) -> Tensor:
+            met = after[games[rows] * worth.shape[1] + best[rows, arms]]
+            player, seeds = 1 - met.current_player, draw_seeds(len(met), generator, met.device)
+            if game.random_rounds:
+                met = met.replace(seed=seeds)
+            answers, _ = proposals(game, met, seeds, _DRAWN, 1)
+            return (self._worth(game.play_turn(met, answers.squeeze(1)), player).clamp(-1, 1) + 1) / 2
+
+        count, attempt = torch.full_like(games, best.shape[1]), summed(at_once(game), trial)
+        return best.gather(1, best_arm(count, best.shape[1], _ANSWERS, attempt, generator)[:, None]).squeeze(1)
+
+    def _worth(self, after: ClothState, player: Tensor) -> Tensor:
+        """Return the value of positions to players, int64 [L]: float [L]; a result counts twice as much."""
+        ended = self.game.outcome(after).gather(1, player[:, None]).squeeze(1).float()
+        return torch.where(after.done, 2 * ended, self.network.value_of(self.game, after, player))
 
     def evaluate(self, state: ClothState, generator: torch.Generator) -> tuple[Tensor, Tensor, ClothState]:
         """Return turns, int64 [L, C, K], their values, float [L, C], and the positions after them, `L * C`.
@@ -219,8 +245,5 @@ class ClothEvaluator(ClothGreedy):
         if game.random_rounds:
             state = state.replace(seed=seeds)  # dice of one's own
         before = state[torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])]
-        after, mover = game.play_turn(before, plans.flatten(0, 1)), before.current_player
-        ended = game.outcome(after).gather(1, mover[:, None]).squeeze(1).float()
-        # A result is worth more than any hope of it.
-        worth = torch.where(after.done, 2 * ended, self.network.value_of(game, after, mover))
-        return plans, worth.view(plans.shape[:2]), after
+        after = game.play_turn(before, plans.flatten(0, 1))
+        return plans, self._worth(after, before.current_player).view(plans.shape[:2]), after

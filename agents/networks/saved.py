@@ -283,7 +283,7 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
         try:
             load_network(path, game)
         except ValueError as error:
-            apart = _listed(differences(found[path], exact))
+            apart = _listed(differences(found[path], exact)) or "its defaults"
             reasons.append(apart if not serves(plugin_of(game), found[path], exact) else f"{apart} ({error})")
         else:
             return path

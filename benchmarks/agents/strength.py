@@ -92,7 +92,8 @@ SETTINGS = (
         "grid-adaptation-small-v0", opponents=("trained", "rollout:64", "greedy"), agent="mcts:64", games=400, chunk=200
     ),
     Setting("cloth-of-gold-small-v0", opponents=("random", "greedy", "rollout:16"), games=200),  # of 64 an hour
-    Setting("cloth-of-gold-v0", opponents=("random", "greedy", "rollout:32"), games=400, chunk=100),
+    Setting("cloth-of-gold-v0", opponents=("random", "greedy"), games=400, chunk=100),  # rollouts take hours here
+    Setting("cloth-of-gold-wild-v0", opponents=("random", "greedy"), games=100, chunk=50),
     Setting("cloth-of-gold-wild-small-v0", opponents=("random", "greedy", "rollout:16"), games=400),
     Setting("toroidal-cup-v0", opponents=("random", "greedy"), games=200, chunk=100),
     Setting("toroidal-cup-small-v0", games=400),
@@ -233,11 +234,9 @@ def _more(row: evaluation.Row) -> str:
 def _made(made: dict[str, Any]) -> str:
     machine = ", ".join(f"{name} {value}" for name, value in made.get("machine", {}).items())
     minutes = f", {made['seconds'] / 60:.0f} minutes" if "seconds" in made else ""
-    lines = [
-        "\n\n".join(f"`{command}`" for command in [*made.get("stages", []), made.get("command", "")]),
-        f"{made.get('steps', 0):,} steps, seed {made.get('seed')}{minutes}",
-    ]
-    return "\n\n".join([lines[0], f"{lines[1]}; {machine}."])
+    commands = [f"`{command}`" for command in [*made.get("stages", []), made.get("command", "")]]
+    steps = f"{made.get('steps', 0):,} steps, seed {made.get('seed')}{minutes}; {machine}."
+    return "\n\n".join([*commands, steps])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,6 +15,7 @@ import cellgames
 from cellgames.agents import acting, load
 from cellgames.agents.cloth_of_gold.network import ClothEvaluator, ClothValues
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds
 from cellgames.training import Finished, TurnArguments, train
 from cellgames.training.selfplay.updates import estimate
@@ -114,3 +115,19 @@ def test_positions_after_turns_are_those_of_the_turns_alone() -> None:
             assert after[game * 3 + candidate].equal(alone)
             value = player.network(GAME.observe(alone, 0))[1]
             assert float(value.detach()) == pytest.approx(float(worth[game, candidate]), abs=1e-4)
+
+
+def test_who_places_first_chooses_by_the_positions_after_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Initial placements, after which nothing dies: few units are worth more before an answer, many after it."""
+    player = evaluator(20)
+
+    def value_of(game: ClothOfGold, state: ClothState, mover: torch.Tensor) -> torch.Tensor:
+        units = game.grid.unpack(state.units.movedim(0, -1))[torch.arange(len(state)), mover].sum((1, 2)) / 10
+        return torch.where(state.current_player == mover, units, -units)
+
+    monkeypatch.setattr(player.network, "value_of", value_of)
+    state = GAME.init(seeds(2, 5))
+    plans, worth, _ = player.evaluate(state, generator(1))
+    most = worth.amin(1) * -10
+    assert ((player.turns(state, generator(1)) >= 0).sum(1) == most).all()
+    assert ((plans >= 0).sum(2).amin(1) < most).all()

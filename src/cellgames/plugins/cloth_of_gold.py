@@ -30,9 +30,7 @@ _BASE = GamePlugin(
         "cloth-of-gold-small-v0": Variant(
             "Cloth of Gold, small enough to train on a laptop", {"height": 32, "width": 32, "generations": 24}
         ),
-        "cloth-of-gold-fair-v0": Variant(
-            "Cloth of Gold in which lots say who places first in a round", {"order": "drawn"}
-        ),
+        "cloth-of-gold-fair-v0": Variant("Cloth of Gold in which lots say who places first", {"order": "drawn"}),
         "cloth-of-gold-fair-small-v0": Variant(
             "fair Cloth of Gold, small enough to train on a laptop",
             {"height": 32, "width": 32, "generations": 24, "order": "drawn"},
@@ -102,6 +100,7 @@ _BASE = GamePlugin(
 
 CLOTH_OF_GOLD_WILD = replace(
     _BASE,
+    transfer_parameters=(*_BASE.transfer_parameters, "wildlife"),
     game="cellgames.envs.cloth_of_gold_wild.game:ClothOfGoldWild",
     variants={
         "cloth-of-gold-wild-v0": Variant(
