@@ -230,7 +230,7 @@ class ClothEvaluator(ClothGreedy):
         return best.gather(1, best_arm(count, best.shape[1], _ANSWERS, attempt, generator)[:, None]).squeeze(1)
 
     def _worth(self, after: ClothState, player: Tensor) -> Tensor:
-        """Return the value of positions to players, int64 [L]: float [L]; a result counts twice as much."""
+        """Return the value of positions to players, int64 [L]: float [L], 2 or -2 where the game is won or lost."""
         ended = self.game.outcome(after).gather(1, player[:, None]).squeeze(1).float()
         return torch.where(after.done, 2 * ended, self.network.value_of(self.game, after, player))
 

@@ -243,7 +243,7 @@ def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyP
     ("id", "parameters", "known"),
     [
         ("cloth-of-gold-small-v0", {}, True),
-        ("cloth-of-gold-wild-v0", {"height": 16, "width": 16, "generations": 10}, False),
+        ("cloth-of-gold-wild-v0", {"height": 16, "width": 16, "generations": 10, "perks": False}, False),
     ],
 )
 def test_the_first_answer_of_a_game_of_life_needs_no_simulation(
