@@ -194,9 +194,9 @@ class ClothValues(Network[ClothOfGold]):
 class ClothEvaluator(ClothGreedy):
     """An agent that plays the turn that leads to the position of the highest value, or to the best end of the game.
 
-    The player who places last so evaluates what the round has made of its turn. Whoever places first chooses among its
-    24 best turns by the positions after answers of `greedy`, by sequential halving. Of the candidates, turns as
-    `greedy` tries them, the network evaluates those `considered` that `greedy` would like best.
+    The player who places last so evaluates what the round has made of its turn, the other one what the opponent will
+    find. Of the candidates, turns as `greedy` tries them, the network evaluates those `considered` that `greedy` would
+    like best.
     """
 
     def __init__(
@@ -209,25 +209,12 @@ class ClothEvaluator(ClothGreedy):
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         plans, worth, after = self.evaluate(state, generator)
-        best, first = worth.argmax(1), (state.current_player == state.first).nonzero().squeeze(1)
-        if len(first):
-            best[first] = self._answered(after, first, worth[first], generator)
+        best = self._best(state, worth, after, generator)
         return plans[torch.arange(len(state), device=state.device), best]
 
-    def _answered(self, after: ClothState, games: Tensor, worth: Tensor, generator: torch.Generator) -> Tensor:
-        """Return the turns of `games`, int64 [L], that do best against answers: int64 [L], for values float [L, C]."""
-        game, best = self.game, worth.topk(min(_ANSWERED, worth.shape[1]), 1).indices
-
-        def trial(rows: Tensor, arms: Tensor) -> Tensor:
-            met = after[games[rows] * worth.shape[1] + best[rows, arms]]
-            player, seeds = 1 - met.current_player, draw_seeds(len(met), generator, met.device)
-            if game.random_rounds:
-                met = met.replace(seed=seeds)
-            answers, _ = proposals(game, met, seeds, _DRAWN, 1)
-            return (self._worth(game.play_turn(met, answers.squeeze(1)), player).clamp(-1, 1) + 1) / 2
-
-        count, attempt = torch.full_like(games, best.shape[1]), summed(at_once(game), trial)
-        return best.gather(1, best_arm(count, best.shape[1], _ANSWERS, attempt, generator)[:, None]).squeeze(1)
+    def _best(self, state: ClothState, worth: Tensor, after: ClothState, generator: torch.Generator) -> Tensor:
+        """Return the turns to play, int64 [L], of the results of `evaluate`."""
+        return worth.argmax(1)
 
     def _worth(self, after: ClothState, player: Tensor) -> Tensor:
         """Return the value of positions to players, int64 [L]: float [L], 2 or -2 where the game is won or lost."""
@@ -247,3 +234,33 @@ class ClothEvaluator(ClothGreedy):
         before = state[torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])]
         after = game.play_turn(before, plans.flatten(0, 1))
         return plans, self._worth(after, before.current_player).view(plans.shape[:2]), after
+
+
+class ClothForesight(ClothEvaluator):
+    """`trained`: where it places first, its 24 best turns meet answers of `greedy`, by sequential halving.
+
+    It plays the one after which the positions are worth most. Where it places last, it plays as `ClothEvaluator`.
+    """
+
+    def __init__(self, agent: ClothEvaluator) -> None:
+        super().__init__(agent.network, name=agent.name)
+
+    @override
+    def _best(self, state: ClothState, worth: Tensor, after: ClothState, generator: torch.Generator) -> Tensor:
+        game, best, first = self.game, worth.argmax(1), (state.current_player == state.first).nonzero().squeeze(1)
+        if len(first) == 0:
+            return best
+        turns = worth[first].topk(min(_ANSWERED, worth.shape[1]), 1).indices
+
+        def trial(rows: Tensor, arms: Tensor) -> Tensor:
+            met = after[first[rows] * worth.shape[1] + turns[rows, arms]]
+            player, seeds = 1 - met.current_player, draw_seeds(len(met), generator, met.device)
+            if game.random_rounds:
+                met = met.replace(seed=seeds)
+            answers, _ = proposals(game, met, seeds, _DRAWN, 1)
+            return (self._worth(game.play_turn(met, answers.squeeze(1)), player).clamp(-1, 1) + 1) / 2
+
+        count, attempt = torch.full_like(first, turns.shape[1]), summed(at_once(game), trial)
+        arm = best_arm(count, turns.shape[1], _ANSWERS, attempt, generator)
+        best[first] = turns.gather(1, arm[:, None]).squeeze(1)
+        return best

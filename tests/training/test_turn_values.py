@@ -13,7 +13,7 @@ from training_runs import network_for
 
 import cellgames
 from cellgames.agents import acting, load
-from cellgames.agents.cloth_of_gold.network import ClothEvaluator, ClothValues
+from cellgames.agents.cloth_of_gold.network import ClothEvaluator, ClothForesight, ClothValues
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds
@@ -119,7 +119,9 @@ def test_positions_after_turns_are_those_of_the_turns_alone() -> None:
 
 def test_who_places_first_chooses_by_the_positions_after_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Initial placements, after which nothing dies: few units are worth more before an answer, many after it."""
-    player = evaluator(20)
+    player = ClothForesight(evaluator(20))
+    player.candidates = 20
+    player.start(GAME, torch.tensor([0]), torch.tensor([0]))
 
     def value_of(game: ClothOfGold, state: ClothState, mover: torch.Tensor) -> torch.Tensor:
         units = game.grid.unpack(state.units.movedim(0, -1))[torch.arange(len(state)), mover].sum((1, 2)) / 10

@@ -52,6 +52,7 @@ _BASE = GamePlugin(
     search={
         "improver": "cellgames.agents.cloth_of_gold.turn_search:TurnImprover",
         "playout": "cellgames.agents.cloth_of_gold.greedy:finish_turns",
+        "trained": "cellgames.agents.cloth_of_gold.network:ClothForesight",
         "chooser": "cellgames.agents.cloth_of_gold.turn_choices:TurnChooser",
         "winning_turn": "cellgames.agents.cloth_of_gold.greedy:winning_turn",
     },
