@@ -54,7 +54,7 @@ setup: .venv/installed
 demo: .venv/light
 	$(BIN)/cellgames train cloth-of-gold-small-v0 --total-steps 5000 --eval-games 20 --threads 1 --seed 1 \
 		--out results/train/demo --no-resume
-	$(BIN)/cellgames round-robin cloth-of-gold-small-v0 --games 20 --opening-plies 0 --seed 1 --out results/demo --no-resume \
+	$(BIN)/cellgames round-robin cloth-of-gold-small-v0 --games 10 --opening-plies 0 --seed 1 --out results/demo --no-resume \
 		--agents greedy trained demo=results/train/demo/agent.safetensors
 	@echo
 	@echo "Open results/demo/report.md, top_game.gif, and results/train/demo/curve.png; then try:"
