@@ -26,6 +26,7 @@ from cellgames.utils.errors import check_at_least
 from .turns import TurnAgent, random_turns
 
 _WORLDS = 1 << 22  # cells simulated at a time, which bounds the memory
+DRAWN = 12  # turns that `greedy` tries
 _DECIDED = 1e6  # more than any lead
 _BOLTS = 4  # cells of bolts that are tried
 _LEAST_GAIN = 2.5  # units that a bolt must bring
@@ -41,7 +42,7 @@ class ClothGreedy(TurnAgent):
     Chance comes from a seed of each game, so that a turn does not depend on the games beside it.
     """
 
-    def __init__(self, name: str = "greedy", *, candidates: int = 12) -> None:
+    def __init__(self, name: str = "greedy", *, candidates: int = DRAWN) -> None:
         super().__init__(name)
         check_at_least(1, candidates=candidates)
         self.candidates = candidates

@@ -25,7 +25,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
 from cellgames.utils.errors import check_at_least
 
-from .greedy import ClothGreedy, proposals
+from .greedy import DRAWN, ClothGreedy, proposals
 
 _PATCH = 4  # rows and columns of cells that are one of the trunk's
 _FINE = 8  # channels at the size of the world
@@ -131,7 +131,6 @@ CONSIDERED = 128
 """The best of them, which the network evaluates."""
 
 _ANSWERED, _ANSWERS = 24, 128  # the best turns that meet answers, and answers in all
-_DRAWN = 12  # turns that an answer is the best of, as `greedy` draws them
 _WORLDS = 1 << 19  # cells looked at together: more would leave the cache
 _KINDS = seen.BOARDS.index("killed") + 1  # planes of what lives or has been killed, as a round takes them
 _LEAD = seen.NUMBERS.index("own score of the last round")
@@ -243,7 +242,7 @@ class ClothForesight(ClothEvaluator):
     """
 
     def __init__(self, agent: ClothEvaluator) -> None:
-        super().__init__(agent.network, name=agent.name)
+        super().__init__(agent.network, candidates=agent.candidates, considered=agent.considered, name=agent.name)
 
     @override
     def _best(self, state: ClothState, worth: Tensor, after: ClothState, generator: torch.Generator) -> Tensor:
@@ -257,7 +256,7 @@ class ClothForesight(ClothEvaluator):
             player, seeds = 1 - met.current_player, draw_seeds(len(met), generator, met.device)
             if game.random_rounds:
                 met = met.replace(seed=seeds)
-            answers, _ = proposals(game, met, seeds, _DRAWN, 1)
+            answers, _ = proposals(game, met, seeds, DRAWN, 1)
             return (self._worth(game.play_turn(met, answers.squeeze(1)), player).clamp(-1, 1) + 1) / 2
 
         count, attempt = torch.full_like(first, turns.shape[1]), summed(at_once(game), trial)

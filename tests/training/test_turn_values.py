@@ -120,7 +120,6 @@ def test_positions_after_turns_are_those_of_the_turns_alone() -> None:
 def test_who_places_first_chooses_by_the_positions_after_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Initial placements, after which nothing dies: few units are worth more before an answer, many after it."""
     player = ClothForesight(evaluator(20))
-    player.candidates = 20
     player.start(GAME, torch.tensor([0]), torch.tensor([0]))
 
     def value_of(game: ClothOfGold, state: ClothState, mover: torch.Tensor) -> torch.Tensor:
