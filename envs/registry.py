@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cellgames.plugins import SUITE, resolve
-from cellgames.plugins import GamePlugin as GamePlugin
+from cellgames.plugins import SUITE, GamePlugin, resolve
 from cellgames.utils.errors import MOST_SHOWN, InputError, check_one_of, clipped, shown
 
 if TYPE_CHECKING:

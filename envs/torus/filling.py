@@ -19,7 +19,6 @@ from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.native_library import threads
 from cellgames.envs.stones.joining import COLOUR
-from cellgames.envs.stones.stone_tensors import LOTS as LOTS
 from cellgames.envs.stones.stone_tensors import filled
 
 from . import rules

@@ -23,6 +23,7 @@ from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.native import without_native
 from cellgames.envs.stones.joining import COLOUR
+from cellgames.envs.stones.stone_tensors import LOTS
 from cellgames.envs.torus import Torus, filling
 
 
@@ -41,7 +42,7 @@ def test_winners_of_random_games_are_the_same(size: int) -> None:
     native_library()
     for plies in (0, size, size * size // 2, size * size, 2 * size * size - 3):
         state = positions(size, plies)
-        lots = torch.randint(filling.LOTS, state.codes.shape, generator=generator(size), dtype=torch.int32)
+        lots = torch.randint(LOTS, state.codes.shape, generator=generator(size), dtype=torch.int32)
         stones, player = state.codes & COLOUR, state.current_player
         native = filling.winners(stones, player, lots)
         assert torch.equal(native, filling.winners.reference(stones, player, lots))
@@ -54,7 +55,7 @@ def test_winners_in_any_number_on_any_threads(games: int, count: int) -> None:
     stones = torch.randint(3, (18, games), generator=generator(), dtype=torch.int8).t()  # not contiguous
     stones[:, 0] = 0
     player = (torch.arange(2 * games) // 2 % 2)[::2]
-    lots = torch.randint(filling.LOTS, (18, games), generator=generator(1), dtype=torch.int32).t()
+    lots = torch.randint(LOTS, (18, games), generator=generator(1), dtype=torch.int32).t()
     with threads(count):
         native = filling.winners(stones, player, lots)
     assert torch.equal(native, filling.winners.reference(stones, player, lots))
@@ -70,7 +71,7 @@ class Recorded(PlayoutEvaluator):
     def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
         value = super().evaluate(game, state, again := generator.clone_state()).value
         shape = (self.playouts, state.codes.shape[1])  # type: ignore[attr-defined]  # of stones
-        self.lots.append(torch.randint(filling.LOTS, shape, generator=generator, dtype=torch.int32))
+        self.lots.append(torch.randint(LOTS, shape, generator=generator, dtype=torch.int32))
         assert torch.equal(again.get_state(), generator.get_state())
         return Evaluation(value.new_zeros((1, game.info.num_actions)), value)
 

@@ -59,8 +59,7 @@ def names(module: str) -> list[str]:
     listed = [*exported(source)]
     body = ast.parse(source).body
     if module in MODULES and b"__all__" not in source:
-        own = (node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef))
-        return [name for name in own if not name.startswith("_")]
+        return [node.name for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_"]
     for node, after in zip(body, [*body[1:], None], strict=True):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             listed += ast.literal_eval(node.value)

@@ -14,6 +14,7 @@ from cellgames.agents import load, play
 from cellgames.arena.play.match import generator, records_of
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs import Game, registry
+from cellgames.plugins import GamePlugin
 
 SMALL: dict[str, dict[str, Any]] = {
     "torus-v0": {"size": 4},
@@ -42,7 +43,7 @@ RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"
 def registered_toy(patch: pytest.MonkeyPatch) -> Game:
     """A game in turns that the suite does not know, registered as one of another package."""
     game = TOYS[1]
-    plugin = registry.GamePlugin(id=game.id, game=type(game), summary="A toy")
+    plugin = GamePlugin(id=game.id, game=type(game), summary="A toy")
     patch.setitem(registry.REGISTRY, game.id, registry.GameSpec(game.id, plugin, plugin.summary))
     return game
 

@@ -21,8 +21,8 @@ from toy_games import Race
 
 import cellgames
 from cellgames.envs import Game, registry
-from cellgames.envs.registry import REGISTRY, GamePlugin
-from cellgames.plugins import Variant, resolve
+from cellgames.envs.registry import REGISTRY
+from cellgames.plugins import GamePlugin, Variant, resolve
 
 
 def printed(code: str) -> str:
