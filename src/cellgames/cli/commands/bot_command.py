@@ -13,17 +13,8 @@ import traceback
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
+from cellgames.cli import shared_options as shared
 from cellgames.cli.console import print_next
-from cellgames.cli.shared_options import (
-    GameId,
-    add_command,
-    add_game,
-    add_parameters,
-    add_quiet,
-    add_seed,
-    make_game,
-    whole,
-)
 from cellgames.utils.errors import InputError
 from cellgames.utils.progress import waiting
 
@@ -42,12 +33,12 @@ _CHECK_TEXT = (
     "Check a program that plays. It plays a few games against random play, every message is checked, and the first\n"
     "one that is wrong is shown. docs/bots.md describes the messages."
 )
-_CHECK_EXAMPLES = ("torus-small-v0 --agent 'exec:./mybot --flag'", "toroidal-cup-small-v0 --agent 'exec:node bot.js'")
+_CHECKED = ("torus-small-v0 --agent 'exec:./mybot --flag'", "toroidal-cup-small-v0 --agent 'exec:node bot.js'")
 
 
 def add_bot(commands: Any) -> None:
     """Add `bot`."""
-    command = add_command(commands, "bot", "AGENT ", _run, _TEXT, _EXAMPLES)
+    command = shared.add_command(commands, "bot", "AGENT ", _run, _TEXT, _EXAMPLES)
     command.add_argument("agent", metavar="AGENT", help="a spec that `cellgames list` shows, or a file")
     command.add_argument(
         "--protocol",
@@ -55,17 +46,18 @@ def add_bot(commands: Any) -> None:
         default="json",
         help="json (default), or gtp, which is GTP 2 and needs --game",
     )
-    command.add_argument("--game", metavar="GAME", type=GameId, help="the game of a GTP engine")
-    add_parameters(command)
+    command.add_argument("--game", metavar="GAME", type=shared.GameId, help="the game of a GTP engine")
+    shared.add_parameters(command)
 
 
 def add_check_bot(commands: Any) -> None:
     """Add `check-bot`."""
-    command = add_command(commands, "check-bot", "GAME --agent exec:COMMAND ", _check, _CHECK_TEXT, _CHECK_EXAMPLES)
-    add_game(command)
+    command = shared.add_command(commands, "check-bot", "GAME --agent exec:COMMAND ", _check, _CHECK_TEXT, _CHECKED)
+    shared.add_game(command)
     command.add_argument("--agent", required=True, metavar="AGENT", help="the command line of the program")
-    command.add_argument("--games", type=whole(), default=4, metavar="N", help="games at the same time (default 4)")
-    add_seed(command)
+    games = "games at the same time (default 4)"
+    command.add_argument("--games", type=shared.whole(), default=4, metavar="N", help=games)
+    shared.add_seed(command)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -87,7 +79,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.protocol == "gtp":
             from cellgames.agents.programs.gtp import GtpServer, serve_gtp
 
-            serve_gtp(GtpServer(make_game(arguments), loaded), sys.stdin.buffer, send)
+            serve_gtp(GtpServer(shared.make_game(arguments), loaded), sys.stdin.buffer, send)
             return 0
         with open(sys.stdin.fileno(), "rb", buffering=_BUFFER, closefd=False) as lines:
             serve(loaded, lines, send)
@@ -101,7 +93,7 @@ def _check(arguments: argparse.Namespace) -> int:
     if kind != "exec" or not colon:
         raise InputError("--agent", "a program, such as exec:./mybot", arguments.agent)
     passed = True
-    for finding in check_program(words, make_game(arguments), games=arguments.games, seed=arguments.seed):
+    for finding in check_program(words, shared.make_game(arguments), games=arguments.games, seed=arguments.seed):
         passed &= finding.passed
         print(f"{'ok    ' if finding.passed else 'WRONG '} {finding.what}", flush=True)
         if finding.detail:
@@ -126,19 +118,19 @@ _GAME_EXAMPLES = (
 
 def add_check_game(commands: Any) -> None:
     """Add `check-game`."""
-    command = add_command(commands, "check-game", "GAME ", _check_game, _GAME_TEXT, _GAME_EXAMPLES)
-    add_game(command)
+    command = shared.add_command(commands, "check-game", "GAME ", _check_game, _GAME_TEXT, _GAME_EXAMPLES)
+    shared.add_game(command)
     turns = "turns of games of other libraries (default 30)"
-    command.add_argument("--turns", type=whole(), default=30, metavar="N", help=turns)
-    add_seed(command)
-    add_quiet(command)
+    command.add_argument("--turns", type=shared.whole(), default=30, metavar="N", help=turns)
+    shared.add_seed(command)
+    shared.add_quiet(command)
 
 
 def _check_game(arguments: argparse.Namespace) -> int:
     from cellgames.envs.checking import ContractError, check_game
     from cellgames.envs.foreign.game import ForeignGame
 
-    game, began = make_game(arguments), time.monotonic()
+    game, began = shared.make_game(arguments), time.monotonic()
     if isinstance(game, ForeignGame):
         game = type(game)(**{**game.parameters, "max_turns": min(arguments.turns, game.info.max_turns)})
     print(_facts(game), flush=True)

@@ -11,25 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.cli import shared_options as shared
 from cellgames.cli.console import warn
-from cellgames.cli.shared_options import (
-    add_agents,
-    add_command,
-    add_game,
-    add_out,
-    add_quiet,
-    add_record,
-    chosen_games,
-    make_game,
-    parameters,
-)
 from cellgames.plugins import additions, resolve
 from cellgames.utils.errors import InputError, check_place, located
 from cellgames.utils.progress import progress, waiting
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season.cup import CupRecord
 
 _TEXT = (
     "Write recorded games in the format of other programs. It takes the folder of a round robin, of free-for-all\n"
@@ -48,16 +37,16 @@ _FORMATS = ("rle", "sgf", *additions().formats)
 
 def add_export(commands: Any) -> None:
     """Add `export`."""
-    command = add_command(commands, "export", "PATH ", _export, _TEXT, _EXAMPLES)
+    command = shared.add_command(commands, "export", "PATH ", _export, _TEXT, _EXAMPLES)
     command.add_argument("path", metavar="PATH", type=Path, help="the folder of a run, or a file of records")
     command.add_argument("--format", choices=_FORMATS, required=True, help="the format")
-    add_record(command, "only this game, from 1")
-    add_agents(command, "only games of all these agents, or of these teams", required=False, play=False)
+    shared.add_record(command, "only this game, from 1")
+    shared.add_agents(command, "only games of all these agents, or of these teams", required=False, play=False)
     command.add_argument("--turn", metavar="N", type=int, help="rle: after N moves (default: all)")
     command.add_argument("--generation", metavar="N", type=int, help="rle: N generations of Life later (default 0)")
     command.add_argument("--all-states", action="store_true", help="rle: whose cells they are, not only live cells")
-    add_out(command, "the file; minari: the folder, whose name is the dataset's", "FILE")
-    add_quiet(command)
+    shared.add_out(command, "the file; minari: the folder, whose name is the dataset's", "FILE")
+    shared.add_quiet(command)
 
 
 def _export(arguments: argparse.Namespace) -> int:
@@ -75,15 +64,18 @@ def _export(arguments: argparse.Namespace) -> int:
     if torn:
         warn(torn)
     arranged = bool(records) and isinstance(records[0], cup.CupRecord)
-    if arranged:
-        _check_arranged(arguments)
-    chosen: list[Any] = [records[number - 1] for number in chosen_games(arguments, records)]
+    if arranged and arguments.format != "rle":
+        cause = "it holds a season of random arrangements; `cellgames season GAME --agents` plays one of bots"
+        raise InputError("--format", "rle", arguments.format, cause, arguments.path)
+    if arranged and arguments.turn is not None:
+        raise InputError("--turn", cause="games of random arrangements have no moves; choose a board by --generation")
+    chosen: list[Any] = [records[number - 1] for number in shared.chosen_games(arguments, records)]
     if arguments.format == "rle" and len(chosen) > 1:
         raise InputError("--format rle", "one game", len(chosen), "choose by --record")
     if arguments.format in additions().formats:
         return _write_decisions(arguments, chosen)
     with waiting("Writing the games", shown=not arguments.quiet):
-        text = _arranged_text(arguments, chosen[0]) if arranged else _text(arguments, chosen)
+        text = _text(arguments, chosen)
     write_atomic(arguments.out, text)
     print(f"Saved {arguments.out}")
     return 0
@@ -101,36 +93,21 @@ def _write_decisions(arguments: argparse.Namespace, records: Sequence[Record]) -
     return 0
 
 
-def _check_arranged(arguments: argparse.Namespace) -> None:
-    """Refuse what a season of random arrangements cannot give."""
-    if arguments.format != "rle":
-        cause = "it holds a season of random arrangements; `cellgames season GAME --agents` plays one of bots"
-        raise InputError("--format", "rle", arguments.format, cause, arguments.path)
-    if arguments.turn is not None:
-        raise InputError("--turn", cause="games of random arrangements have no moves; choose a board by --generation")
-
-
-def _arranged_text(arguments: argparse.Namespace, game: CupRecord) -> str:
-    """Return a board of a game of a season of random arrangements."""
-    from cellgames.arena.formats.rle_files import board_to_rle
-    from cellgames.arena.season.cup import board_at
-
-    at = game.generations if arguments.generation is None else arguments.generation
-    comments = [f"{game.fixture}, pattern {game.pattern}, seed {game.seed}", f"generation {at}"]
-    board = board_at(game, arguments.generation)
-    return board_to_rle(board, wraps=True, all_states=arguments.all_states, comments=comments)
-
-
-def _text(arguments: argparse.Namespace, records: Sequence[Record]) -> str:
+def _text(arguments: argparse.Namespace, records: Sequence[Any]) -> str:
+    """Return the content of a file of one board, or of moves."""
     if arguments.format == "sgf":
         from cellgames.arena.formats.sgf_files import records_to_sgf
 
         return records_to_sgf(records)
-    from cellgames.arena.formats.rle_files import record_to_rle
+    from cellgames.arena.formats.rle_files import board_to_rle, record_to_rle
+    from cellgames.arena.season.cup import CupRecord, board_at
 
-    return record_to_rle(
-        records[0], turn=arguments.turn, generation=arguments.generation or 0, all_states=arguments.all_states
-    )
+    (game,), at, all_states = records, arguments.generation, arguments.all_states
+    if not isinstance(game, CupRecord):
+        return record_to_rle(game, turn=arguments.turn, generation=at or 0, all_states=all_states)
+    about = f"{game.fixture}, pattern {game.pattern}, seed {game.seed}"
+    comments = [about, f"generation {game.generations if at is None else at}"]
+    return board_to_rle(board_at(game, at), wraps=True, all_states=all_states, comments=comments)
 
 
 _IMPORT_TEXT = (
@@ -148,14 +125,14 @@ _IMPORT_EXAMPLES = (
 
 def add_import(commands: Any) -> None:
     """Add `import`."""
-    command = add_command(commands, "import", "GAME FILE ", _import, _IMPORT_TEXT, _IMPORT_EXAMPLES)
-    add_game(command)
+    command = shared.add_command(commands, "import", "GAME FILE ", _import, _IMPORT_TEXT, _IMPORT_EXAMPLES)
+    shared.add_game(command)
     command.add_argument("file", metavar="FILE", type=Path, help="a file that ends in .sgf or .rle")
     command.add_argument(
         "--at", metavar=("ROW", "COLUMN"), nargs=2, type=int, help="rle: upper left corner (default: in the middle)"
     )
-    add_out(command, "sgf: the file of records", "FILE")
-    add_quiet(command)
+    shared.add_out(command, "sgf: the file of records", "FILE")
+    shared.add_quiet(command)
 
 
 def _import(arguments: argparse.Namespace) -> int:
@@ -170,7 +147,7 @@ def _import(arguments: argparse.Namespace) -> int:
         return _import_games(arguments, text)
     from cellgames.arena.formats.rle_files import rle_to_position
 
-    game, at = make_game(arguments), arguments.at and (arguments.at[0], arguments.at[1])
+    game, at = shared.make_game(arguments), arguments.at and (arguments.at[0], arguments.at[1])
     with _reading(arguments, "Reading"):
         position = rle_to_position(game, text, at=at)
     print(position)
@@ -192,7 +169,7 @@ def _import_games(arguments: argparse.Namespace, text: str) -> int:
     from cellgames.arena.records.record_lines import to_lines
     from cellgames.utils.files import write_atomic
 
-    game, given = make_game(arguments), parameters(arguments)
+    game, given = shared.make_game(arguments), shared.parameters(arguments)
     dialect_of(game)
     if arguments.out is None:
         raise InputError("--out", "the file of records to write", "none")

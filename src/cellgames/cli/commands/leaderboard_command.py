@@ -31,11 +31,7 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    add_options(add_command(commands, "leaderboard", "[GAME] ", run, _TEXT, _EXAMPLES))
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
+    command = add_command(commands, "leaderboard", "[GAME] ", run, _TEXT, _EXAMPLES)
     add_game(command, otherwise="all that are in the store")
     command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
     command.add_argument(

@@ -9,10 +9,8 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import print_columns, print_next, read_line, warn
 from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record, chosen_games
@@ -21,8 +19,6 @@ from cellgames.utils.errors import InputError, check_place
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup import CupRecord
-
-R = TypeVar("R")
 
 _TEXT = (
     "Play recorded games again. The command checks every move and the result; the exit code is 1 if one\n"
@@ -55,32 +51,49 @@ def add(commands: Any) -> None:
     )
 
 
-@dataclass(frozen=True)
-class _Kind(Generic[R]):
-    """Functions for one kind of records; `line` is about a game in a list, `ending` follows its last position."""
-
-    verify: Callable[[Sequence[R]], Iterator[tuple[int, ValueError]]]
-    line: Callable[[R], str]
-    texts: Callable[[R], Sequence[str]]
-    ending: Callable[[R], Sequence[str]]
-    animate: Callable[[R, Path], None]
-    last: Callable[[R], Any]
-    compared: str
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Play the games of a file again; return the exit code."""
-    from cellgames.arena.season.cup import CupRecord, read_games
+    from cellgames.arena.records import replays
+    from cellgames.arena.season import cup
 
     if arguments.out is not None:
         _check_out(arguments.out)
-    path = arguments.path
-    records, torn = read_games(path)
+    records, torn = cup.read_games(arguments.path)
     if torn:
         warn(torn)
     if not records:
-        raise InputError(path, "records", "none")
-    return _replay(arguments, records, _kind(isinstance(records[0], CupRecord)))
+        raise InputError(arguments.path, "records", "none")
+    arranged = isinstance(records[0], cup.CupRecord)
+    numbers = chosen_games(arguments, records, arguments.seed)
+    if arguments.list:
+        print_columns([(str(number), _line(records[number - 1])) for number in numbers])
+        return 0
+    one = [f"--{name}" for name in ("show", "step", "out") if getattr(arguments, name) not in (None, False)]
+    if one and len(numbers) > 1:
+        cause = f"choose it with --record 1 to {len(records)} (--list shows them)"
+        raise InputError(one[0], "one game", len(numbers), cause)
+    failed = _failed(cup.verify if arranged else replays.verify, records, numbers)
+    if failed:
+        number, reason = failed[0]
+        more = f" ({len(failed) - 1} more of {len(numbers)} games fail)" if len(failed) > 1 else ""
+        warn(f"{arguments.path}, game {number}: {reason}{more}")
+        return 1
+    record: Any = records[numbers[0] - 1]
+    if arguments.show or arguments.step:
+        texts, ending = (cup.texts(record), []) if arranged else (_texts(record), _ending(record))
+        if arguments.show:
+            print(*texts, *ending, sep="\n\n", end="\n\n")
+        if arguments.step:
+            _step(texts, ending)
+    if arguments.out is not None:
+        _save(record, arguments.out)
+        print(f"Saved {arguments.out}")
+    games = "The game was" if len(numbers) == 1 else f"All {len(numbers)} games were"
+    compared = "scores, generations and winners" if arranged else "moves and results"
+    print(f"{games} played again with the recorded {compared}.")
+    if not one and len(numbers) > 1 and sys.stdout.isatty():
+        print_next((f"replay {shlex.quote(str(arguments.path))} --record {numbers[0]} --step", ""))
+    return 0
 
 
 def _check_out(out: Path) -> None:
@@ -99,63 +112,9 @@ def _check_out(out: Path) -> None:
         require_pillow()
 
 
-def _kind(arranged: bool) -> _Kind[Any]:
-    from cellgames.arena.records import replays
-    from cellgames.arena.season import cup
-
-    if arranged:
-        return _Kind(
-            verify=cup.verify,
-            line=_cup_line,
-            texts=cup.texts,
-            ending=lambda record: (),
-            animate=partial(cup.animate, progress=True),
-            last=cup.last,
-            compared="scores, generations and winners",
-        )
-    return _Kind(
-        verify=replays.verify,
-        line=_line,
-        texts=_texts,
-        ending=_ending,
-        animate=partial(replays.animate, progress=True),
-        last=lambda record: replays.game_of(record).draw(replays.replay(record)[-1]),
-        compared="moves and results",
-    )
-
-
-def _replay(arguments: argparse.Namespace, records: Sequence[Any], kind: _Kind[Any]) -> int:
-    numbers = chosen_games(arguments, records, arguments.seed)
-    if arguments.list:
-        chosen = [(str(n), records[n - 1]) for n in numbers]
-        print_columns([(n, f"{' - '.join(r.agents)}, seed {r.seed}, {kind.line(r)}") for n, r in chosen])
-        return 0
-    one = [f"--{name}" for name in ("show", "step", "out") if getattr(arguments, name) not in (None, False)]
-    if one and len(numbers) > 1:
-        cause = f"choose it with --record 1 to {len(records)} (--list shows them)"
-        raise InputError(one[0], "one game", len(numbers), cause)
-    failed = _failed(kind, records, numbers)
-    if failed:
-        number, reason = failed[0]
-        more = f" ({len(failed) - 1} more of {len(numbers)} games fail)" if len(failed) > 1 else ""
-        warn(f"{arguments.path}, game {number}: {reason}{more}")
-        return 1
-    record = records[numbers[0] - 1]
-    if arguments.show:
-        print(*kind.texts(record), *kind.ending(record), sep="\n\n", end="\n\n")
-    if arguments.step:
-        _step(kind.texts(record), kind.ending(record))
-    if arguments.out is not None:
-        _save(kind, record, arguments.out)
-        print(f"Saved {arguments.out}")
-    games = "The game was" if len(numbers) == 1 else f"All {len(numbers)} games were"
-    print(f"{games} played again with the recorded {kind.compared}.")
-    if not one and len(numbers) > 1 and sys.stdout.isatty():
-        print_next((f"replay {shlex.quote(str(arguments.path))} --record {numbers[0]} --step", ""))
-    return 0
-
-
-def _failed(kind: _Kind[R], records: Sequence[R], numbers: Sequence[int]) -> list[tuple[int, str]]:
+def _failed(
+    verify: Callable[[Any], Iterator[tuple[int, ValueError]]], records: Sequence[Any], numbers: Sequence[int]
+) -> list[tuple[int, str]]:
     """Return the number and the error of each game that does not play as it is recorded."""
     from cellgames.utils.progress import progress
 
@@ -163,29 +122,32 @@ def _failed(kind: _Kind[R], records: Sequence[R], numbers: Sequence[int]) -> lis
     with progress(len(numbers), label="replay", after_s=2.0) as advance:
         for start in range(0, len(numbers), _AT_ONCE):
             part = numbers[start : start + _AT_ONCE]
-            found = list(kind.verify([records[number - 1] for number in part]))
+            found = verify([records[number - 1] for number in part])
             failed += [(part[place], str(error)) for place, error in found]
             advance(len(part))
     return sorted(failed)
 
 
-def _save(kind: _Kind[Any], record: Any, out: Path) -> None:
+def _save(record: Any, out: Path) -> None:
+    from cellgames.arena.records import replays
+    from cellgames.arena.season import cup
     from cellgames.utils.progress import waiting
 
-    suffix = out.suffix.lower()
+    arranged, suffix = isinstance(record, cup.CupRecord), out.suffix.lower()
     if suffix == ".png":
         from cellgames.envs.core.raster import to_png
         from cellgames.utils.files import write_atomic
 
         with waiting("Drawing the position"):
-            write_atomic(out, to_png(kind.last(record)))
+            last = cup.last(record) if arranged else replays.game_of(record).draw(replays.replay(record)[-1])
+            write_atomic(out, to_png(last))
     elif suffix == ".html":
         from cellgames.web.frames import export_html
 
         with waiting("Making the page"):
             export_html(record, out)
     else:
-        kind.animate(record, out)
+        (cup if arranged else replays).animate(record, out, progress=True)
 
 
 def _step(texts: Sequence[str], ending: Sequence[str]) -> None:
@@ -217,12 +179,17 @@ def _step(texts: Sequence[str], ending: Sequence[str]) -> None:
             print(f"{word!r} is no step from 0 to {last}. {_STEP_HELP}")
 
 
-# ---------------------------------------------------------------- records of moves
+def _line(record: Record | CupRecord) -> str:
+    """Return the line of a game in a list."""
+    from cellgames.arena.season.cup import CupRecord
 
-
-def _line(record: Record) -> str:
+    about = f"{' - '.join(record.agents)}, seed {record.seed}"
+    if isinstance(record, CupRecord):
+        winner = record.agents[record.winner - 1] if record.winner else "nobody"
+        scores = "-".join(map(str, record.scores))
+        return f"{about}, {record.fixture.occasion}, {record.pattern}: {scores}, {winner} wins"
     ends = "forfeited" if record.result.forfeit is not None else "-".join(record.result.outcome)
-    return f"{ends}, {len(record.moves)} moves"
+    return f"{about}, {ends}, {len(record.moves)} moves"
 
 
 def _texts(record: Record) -> list[str]:
@@ -251,12 +218,3 @@ def _ending(record: Record) -> list[str]:
         seats = " and ".join(f"{players[seat]} ({record.agents[seat]})" for seat in forfeit.seats)
         lines.append(f"Forfeited by {seats}: {forfeit.reason}")
     return lines
-
-
-# ---------------------------------------------------------------- games of the Cup
-
-
-def _cup_line(record: CupRecord) -> str:
-    winner = record.agents[record.winner - 1] if record.winner else "nobody"
-    scores = "-".join(map(str, record.scores))
-    return f"{record.fixture.occasion}, {record.pattern}: {scores}, {winner} wins"

@@ -28,11 +28,7 @@ _EXAMPLES = ("--open", "--port 8080 --results results/mine", "--agents me=my_bot
 
 def add(commands: Any) -> None:
     """Add the command."""
-    add_options(add_command(commands, "serve", "", run, _TEXT, _EXAMPLES))
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
+    command = add_command(commands, "serve", "", run, _TEXT, _EXAMPLES)
     command.add_argument("--host", metavar="ADDRESS", default=_HOST, help=f"address to listen on (default {_HOST})")
     command.add_argument(
         "--port", metavar="N", type=int, default=_PORT, help=f"port, 0 for any free one (default {_PORT})"
