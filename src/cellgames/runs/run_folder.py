@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from cellgames.utils.errors import MOST_LINE, MOST_SHOWN, InputError, clipped
@@ -137,9 +136,8 @@ class RunKind:
         fixed = [name for name in {**before, **now} if not f"{name}.".startswith(tuple(f"{part}." for part in free))]
         was, wanted = ({name: settings.get(name) for name in fixed} for settings in (before, now))
         if names := differing(was, wanted):
-            raise RunError(
-                place, f"this {self.name}", "another", f"{differences(was, wanted)}; {START_OVER}", fields=names
-            )
+            cause = f"{differences(was, wanted)}; {START_OVER}"
+            raise RunError(place, f"this {self.name}", "another", cause, fields=names)
         with reading(place):
             names = [name for name in self.grows if not _includes(now[name], before[name])]
         if names:
@@ -204,9 +202,7 @@ class RunFolder:
         _open.append(path)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _open.pop()
         if self._lock is not None:
             os.close(self._lock)

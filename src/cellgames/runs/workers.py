@@ -54,10 +54,9 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
         yield executor
         executor.shutdown()
     except BrokenExecutor as error:
-        why = (
-            "was it killed, is there enough memory, does an agent end its process? The same command goes on from there"
-        )
-        raise WorkerError(cause=f"a worker ended in the middle of its work: {why}") from error
+        why = "was it killed, is there enough memory, does an agent end its process?"
+        cause = f"a worker ended in the middle of its work: {why} The same command goes on from there"
+        raise WorkerError(cause=cause) from error
     finally:
         writer.close()
         executor.shutdown(cancel_futures=True)
@@ -116,18 +115,15 @@ def completed(workers: Executor, work: Callable[[T], R], pieces: Iterable[T]) ->
                 result = future.result()
             except Exception as error:
                 failed.append(error)
-                _cancel(futures)
+                for other in futures:
+                    other.cancel()
             else:
                 yield piece, result
     finally:
-        _cancel(futures)
+        for future in futures:
+            future.cancel()
     if failed:
         raise failed[0]
-
-
-def _cancel(futures: Iterable[Future[Any]]) -> None:
-    for future in futures:
-        future.cancel()
 
 
 def _do(shared: bytes, piece: Any) -> Any:

@@ -70,14 +70,9 @@ def save_animation(
     check_animation(path)
     if min(frame_ms, last_ms) < 10:
         raise InputError("frame_ms", "10 ms or more for a frame", f"frame_ms={frame_ms}, last_ms={last_ms}")
-    checked = _checked(frames)
-    try:
-        first = next(checked)
-    except StopIteration:
-        raise InputError("frames", "1 or more frames", "none") from None
     writer = partial(_write_gif, total=total) if PurePath(path).suffix.lower() == ".gif" else _write_mp4
     with replacing(path) as part:
-        writer(_counted(chain([first], checked), total, "draw frames"), part, frame_ms, last_ms)
+        writer(_counted(_checked(frames), total, "draw frames"), part, frame_ms, last_ms)
 
 
 def _counted(frames: Iterable[RGB], total: int, label: str) -> Iterator[RGB]:
@@ -89,7 +84,7 @@ def _counted(frames: Iterable[RGB], total: int, label: str) -> Iterator[RGB]:
 
 
 def _checked(frames: Iterable[RGB]) -> Iterator[RGB]:
-    """Yield the frames; raise a `ValueError` for one of another dtype or shape."""
+    """Yield the frames; raise a `ValueError` for a frame of another dtype or shape, and without any frame."""
     shape = None
     for number, frame in enumerate(frames):
         if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
@@ -98,6 +93,8 @@ def _checked(frames: Iterable[RGB]) -> Iterator[RGB]:
         if frame.shape != shape:
             raise InputError(f"frame {number}", f"{list(shape)} as frame 0", list(frame.shape))
         yield frame
+    if shape is None:
+        raise InputError("frames", "1 or more frames", "none")
 
 
 # ---------------------------------------------------------------- MP4

@@ -52,30 +52,20 @@ def progress(
             with tqdm(**words, ncols=width, nrows=height, file=sys.stderr) as bar:
                 yield bar.update
             return
-    yield _Lines(total, done, label, unit, every_s, after_s)
+    began = last = time.monotonic()
+    new = 0
 
-
-class _Lines:
-    def __init__(self, total: int, done: int, label: str, unit: str, every_s: float, after_s: float) -> None:
-        self._total, self._done, self._label, self._unit = total, done, label, unit
-        self._every_s, self._after_s = every_s, after_s
-        self._new = 0
-        self._began = self._last = time.monotonic()
-
-    def __call__(self, finished: int) -> None:
-        self._done += finished
-        self._new += finished
-        now = time.monotonic()
-        if now - self._began < self._after_s or (now - self._last < self._every_s and self._done < self._total):
+    def tell(finished: int) -> None:
+        nonlocal new, last
+        new += finished
+        now, left = time.monotonic(), total - done - new
+        if now - began < after_s or (now - last < every_s and left > 0):
             return
-        self._last = now
-        speed = self._new / max(now - self._began, 1e-9)
-        left = f", {(self._total - self._done) / speed:.0f} s left" if self._done < self._total and speed else ""
-        print(
-            f"{self._label}: {self._done} of {self._total} {self._unit}, {speed:.3g} a second{left}",
-            file=sys.stderr,
-            flush=True,
-        )
+        last, speed = now, new / max(now - began, 1e-9)
+        rest = f", {left / speed:.0f} s left" if left > 0 and speed else ""
+        print(f"{label}: {done + new} of {total} {unit}, {speed:.3g} a second{rest}", file=sys.stderr, flush=True)
+
+    yield tell
 
 
 class StatusLine:

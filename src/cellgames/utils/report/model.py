@@ -168,11 +168,8 @@ def plain_table(table: Table, width: int | None = None) -> str:
         shown.append([cell.ljust(most) if place == left else cell.rjust(most) for cell in column])
     first, blocks = shown[: left + 1], [list(shown[: left + 1])]
     for cells in shown[left + 1 :]:
-        if (
-            width is not None
-            and len(blocks[-1]) > len(first)
-            and sum(len(c[0]) + 2 for c in [*blocks[-1], cells]) > width + 2
-        ):
+        wide = sum(len(column[0]) + 2 for column in [*blocks[-1], cells])
+        if width is not None and len(blocks[-1]) > len(first) and wide > width + 2:
             blocks.append(list(first))
         blocks[-1].append(cells)
     return "\n\n".join("\n".join("  ".join(row).rstrip() for row in zip(*block, strict=True)) for block in blocks)
@@ -204,12 +201,7 @@ def json_text(data: Any) -> str:
 
 def _cells(table: Table) -> list[list[str]]:
     """Return the column names and the rows as text."""
-
-    def text(cell: Cell) -> str:
-        return "" if cell is None else str(cell)
-
-    rows: Sequence[Sequence[Cell]] = [table.columns, *table.rows]
-    return [[text(cell) for cell in row] for row in rows]
+    return [["" if cell is None else str(cell) for cell in row] for row in (table.columns, *table.rows)]
 
 
 R = TypeVar("R")
@@ -352,8 +344,6 @@ def drawn(plot: Plot, subject: str = "") -> dict[str, bytes]:
     Raises:
         ImportError: matplotlib is not installed.
     """
-    import io
-
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -211,11 +211,18 @@ def matrix(
     image = axes.imshow(values, cmap=palette, vmin=0, vmax=scale.high, aspect="auto")
     for row, column in product(range(len(left)), range(len(top))):
         if not math.isnan(value := float(values[row, column])):
-            ink = _ink_on(palette(value / scale.high), 0.5)
+            red, green, blue, _ = palette(value / scale.high)
+            ink = INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "#ffffff"
             text = f"{scale.factor * value:z.{scale.digits}f}"  # never "-0"
             text += f"\n{below[row][column]}" if below else ""
             axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=9)
-    _label_cells(axes, left, top, 9, 40, 1.5)
+    remove_frame(axes)
+    axes.set_yticks(range(len(left)), left, fontsize=9)
+    axes.xaxis.tick_top()
+    axes.set_xticks(range(len(top)), top, fontsize=9, rotation=40, ha="left", rotation_mode="anchor")
+    for line, names in ((axes.axvline, top), (axes.axhline, left)):
+        for edge in range(1, len(names)):
+            line(edge - 0.5, color="#ffffff", linewidth=1.5)
     bar_axes = figure.add_axes(((label + wide + 0.2) / width, 0.3 / height, 0.14 / width, tall / height))
     ticks = [0.0, scale.high / 2, scale.high]
     colour_bar(figure, image, bar_axes, ticks, [f"{scale.factor * tick:.3g}{scale.unit}" for tick in ticks])
@@ -243,26 +250,6 @@ def heat_map(
     small = len(agents) > 12
     legend = f"{title}{' in %' if small else f', {counts}'}"
     matrix(figure, legend, agents, agents, np.asarray(scores), Scale(palette=SCORES), () if small else below)
-
-
-def _ink_on(colour: Sequence[float], light: float) -> str:
-    """Return a colour for text on a cell (red, green, blue, opacity); cells from this lightness on take dark ink."""
-    red, green, blue, _ = colour
-    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > light else "#ffffff"
-
-
-def _label_cells(
-    axes: Axes, rows: Sequence[str], columns: Sequence[str], size: float, rotation: float, gap: float
-) -> None:
-    """Write names beside the rows and above the columns, and draw white lines between the cells."""
-    remove_frame(axes)
-    axes.set_yticks(range(len(rows)), rows, fontsize=size)
-    axes.xaxis.tick_top()
-    axes.set_xticks(range(len(columns)), columns, fontsize=size, rotation=rotation, ha="left", rotation_mode="anchor")
-    for edge in range(1, len(columns)):
-        axes.axvline(edge - 0.5, color="#ffffff", linewidth=gap)
-    for edge in range(1, len(rows)):
-        axes.axhline(edge - 0.5, color="#ffffff", linewidth=gap)
 
 
 # ---------------------------------------------------------------- points and curves
@@ -294,17 +281,14 @@ def label_ends(axes: Axes, lines: Sequence[Curve], tall: float) -> None:
         tall: The height of the axes in inches.
     """
     low, high = axes.get_ylim()
-    ends: list[tuple[float, int]] = []
-    for place, line in enumerate(lines):
-        numbers = [value for value in line.values if not math.isnan(value)]
-        if numbers:
-            ends.append(((numbers[-1] - low) / (high - low), place))
+    numbers = [[value for value in line.values if not math.isnan(value)] for line in lines]
+    ends = sorted(((values[-1] - low) / (high - low), place) for place, values in enumerate(numbers) if values)
     gap = 0.14 / tall  # a line of text of size 8
-    heights = [end for end, _ in sorted(ends)]
+    heights = [end for end, _ in ends]
     for number in range(1, len(heights)):
         heights[number] = max(heights[number], heights[number - 1] + gap)
     excess = max(0.0, heights[-1] - 1.0) if heights else 0.0
-    for height, (end, place) in zip(heights, sorted(ends), strict=True):
+    for height, (end, place) in zip(heights, ends, strict=True):
         colour = COLOURS[place % len(COLOURS)]
         at, label = (1.0, end), (1.05, height - excess)
         axes.annotate(
