@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from cellgames.arena.records.record_lines import RECORDS
 from cellgames.utils.errors import PrintableStream, clipped, escaped
+from cellgames.utils.report.model import plain_table
 
 if TYPE_CHECKING:
     from cellgames.arena.stats.tables import Tables
@@ -96,12 +97,9 @@ def terminal_width() -> int | None:
 
 def wrapped_lines(text: str) -> str:
     """Return a paragraph in lines that fit the terminal, of at most 100 characters; one line for a pipe."""
-    width = terminal_width()
-    if width is None:
+    if (width := terminal_width()) is None:
         return text
-    fill = textwrap.TextWrapper(max(20, min(width, 100)))
-    fill.break_long_words = fill.break_on_hyphens = False
-    return fill.fill(text)
+    return textwrap.fill(text, max(20, min(width, 100)), break_long_words=False, break_on_hyphens=False)
 
 
 def print_error(text: str) -> None:
@@ -134,11 +132,9 @@ def shows_colours() -> bool:
     """Return True if standard output is a terminal that shows colours."""
     if os.environ.get("NO_COLOR") or not sys.stdout.isatty():
         return False
-    try:
-        importlib.import_module("rich.text")
-    except ImportError:
-        return False
-    return True
+    with suppress(ImportError):
+        return bool(importlib.import_module("rich.text"))
+    return False
 
 
 def print_heading(text: str) -> None:
@@ -187,8 +183,6 @@ def print_columns(lines: Sequence[tuple[str, str]]) -> None:
 
 def print_table(table: Table, end: str = "\n") -> None:
     """Print a table; where it is wider than the terminal, its columns stand in several blocks."""
-    from cellgames.utils.report.model import plain_table
-
     text = plain_table(table, terminal_width())
     marks, at = [], 0
     for block in text.split("\n\n"):

@@ -107,7 +107,8 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown[0])}")
+            near = difflib.get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, n=1)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{_meant(near)}")
         return found, unknown
 
     @override
@@ -116,19 +117,19 @@ class _Parser(argparse.ArgumentParser):
             return
         names = [str(choice) for choice in action.choices]
         near = difflib.get_close_matches(str(value).lower(), names, n=1)
+        known = ", ".join(names)
         if isinstance(action.choices, dict):
-            meant = f"; did you mean {near[0]}?" if near else f"; the commands are {', '.join(names)}"
+            meant = _meant(near) or f"; the commands are {known}"
             raise argparse.ArgumentError(None, f"there is no command {shown(value)}{meant}")
-        meant = f"; did you mean {near[0]}?" if near else ""
-        raise argparse.ArgumentError(action, f"invalid choice: {shown(value)} (choose from {', '.join(names)}){meant}")
-
-    def _meant(self, word: str) -> str:
-        near = difflib.get_close_matches(word.partition("=")[0], self._option_string_actions, n=1)
-        return f"; did you mean {near[0]}?" if near else ""
+        raise argparse.ArgumentError(action, f"invalid choice: {shown(value)} (choose from {known}){_meant(near)}")
 
     def error(self, message: str) -> NoReturn:
         print_error(f"{self.prog}: {clipped(message)} (see {self.prog} --help)")
         self.exit(2)
+
+
+def _meant(near: Sequence[str]) -> str:
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 class _TopParser(_Parser):

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from cellgames.agents.agent_specs import by_name, file_of, matched, split_name
+from cellgames.agents.loading import load
 from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
-from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.store import DEFAULT_STORE, Store, StoreError, default_store
 from cellgames.envs import registry
 from cellgames.utils.errors import InputError, listed, located, shown
@@ -26,9 +26,8 @@ from cellgames.utils.options import Integers, Option, Strings
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from cellgames.agents.base import AnyAgent
     from cellgames.envs.core import Game
-
-R = TypeVar("R")
 
 _OTHER_STORE = "; --store FILE names another store, and --no-store plays without one"
 
@@ -58,9 +57,8 @@ def add_command(
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.set_defaults(run=run)
-    command.add_argument(
-        "--debug", action="store_true", help="show the tracebacks of errors, also those of agents that forfeit games"
-    )
+    help = "show the tracebacks of errors, also those of agents that forfeit games"
+    command.add_argument("--debug", action="store_true", help=help)
     return command
 
 
@@ -82,33 +80,23 @@ def add_options(
         options: options of the dataclass.
         without: names of options to leave out.
         only: text in front of each help line.
-        default: gives the text for the default, "" for none; see `default_text`.
+        default: gives the text at the end of each help line on the default; None for "(default ...)".
     """
-    for option in options:
-        if option.name not in without:
-            _add_option(group, option, f"{only}{option.help}{(default or default_text)(option)}".replace("%", "%%"))
-
-
-def _add_option(group: Any, option: Option, help: str) -> None:
-    flag = f"--{option.name.replace('_', '-')}"
-    shared: dict[str, Any] = {"dest": option.name, "default": None, "help": help}
-    if option.kind is bool:
-        group.add_argument(flag, action=argparse.BooleanOptionalAction, **shared)
-    elif option.choices:
-        group.add_argument(flag, choices=option.choices, **shared)
-    elif option.kind in (Strings, Integers):
-        several: dict[str, Any] = {"nargs": "+", "action": "extend", "type": str if option.kind == Strings else int}
-        group.add_argument(
-            flag, metavar=option.metavar or ("AGENT" if option.kind == Strings else "N"), **several, **shared
-        )
-    else:
-        metavar = option.metavar or {int: "N", float: "X", str: "TEXT"}[option.kind]
-        group.add_argument(flag, metavar=metavar, type=option.kind, **shared)
-
-
-def default_text(option: Option) -> str:
-    """Return the text at the end of a help line that states the default, "" for none."""
-    return f" (default {option.default_text})" if option.default_text else ""
+    for option in (option for option in options if option.name not in without):
+        more: dict[str, Any]
+        if option.kind is bool:
+            more = {"action": argparse.BooleanOptionalAction}
+        elif option.choices:
+            more = {"choices": option.choices}
+        elif option.kind in (Strings, Integers):
+            kind, placeholder = (str, "AGENT") if option.kind == Strings else (int, "N")
+            more = {"metavar": option.metavar or placeholder, "nargs": "+", "action": "extend", "type": kind}
+        else:
+            placeholder = {int: "N", float: "X", str: "TEXT"}[option.kind]
+            more = {"metavar": option.metavar or placeholder, "type": option.kind}
+        end = default(option) if default else f" (default {option.default_text})" * bool(option.default_text)
+        flag, help = f"--{option.name.replace('_', '-')}", f"{only}{option.help}{end}".replace("%", "%%")
+        group.add_argument(flag, dest=option.name, default=None, help=help, **more)
 
 
 # ---------------------------------------------------------------- game and seed
@@ -135,23 +123,17 @@ class GameId(str):
 
 def add_game(command: argparse.ArgumentParser, otherwise: str = "") -> None:
     """Add the game and its parameters; `otherwise` says what a command does that may go without a game."""
-    text = "an id that `cellgames list` shows, or MODULE:ID for a game of your own"
+    text, more = "an id that `cellgames list` shows, or MODULE:ID for a game of your own", dict[str, Any]()
     if otherwise:
-        command.add_argument("game", metavar="GAME", nargs="?", type=GameId, help=f"{text} (default: {otherwise})")
-    else:
-        command.add_argument("game", metavar="GAME", type=GameId, help=text)
+        text, more = f"{text} (default: {otherwise})", {"nargs": "?"}
+    command.add_argument("game", metavar="GAME", type=GameId, help=text, **more)
     add_parameters(command)
 
 
 def add_parameters(command: argparse.ArgumentParser) -> None:
     """Add the parameters of the game."""
-    command.add_argument(
-        "--param",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="set a parameter of the game, such as size=5; may be given several times",
-    )
+    text = "set a parameter of the game, such as size=5; may be given several times"
+    command.add_argument("--param", metavar="NAME=VALUE", action="append", default=[], help=text)
     command.add_argument("--size", metavar="N", help="short for --param size=N")
 
 
@@ -232,58 +214,35 @@ class _Agents(argparse.Action):
     """Adds agents to those before; a pattern of files is an agent for each."""
 
     @override
-    def __call__(
-        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
-    ) -> None:
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         before = getattr(namespace, self.dest) or []
         setattr(namespace, self.dest, [*before, *chain.from_iterable(map(matched, values))])
 
 
-def loadable_agents(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the specs of the agents by name; an error of loading comes before anything else happens."""
-    from cellgames.agents.loading import load
-
-    agents = {name: str(spec) for name, spec in by_name(arguments.agents or ()).items()}
-    for name, spec in agents.items():
-        load(spec, name=name)
-    return agents
+def loaded_agents(specs: Sequence[str], game: Game | None = None) -> dict[str, AnyAgent]:
+    """Return the agents of specs by name; an error of loading comes before anything else happens."""
+    return {name: load(str(spec), game, name=name) for name, spec in by_name(specs).items()}
 
 
 def add_isolation(command: Any) -> None:
     """Add the processes of agents that are not part of the package."""
     apart = command.add_mutually_exclusive_group()
-    apart.add_argument(
-        "--in-process",
-        action="store_const",
-        dest="wrapper",
-        const="",
-        default="isolated",
-        help="run agents that are not part of the package in this process instead of processes of their own",
-    )
-    apart.add_argument(
-        "--sandbox",
-        action="store_const",
-        dest="wrapper",
-        const="sandboxed",
-        help="run them without network, and with files that they can only read, as sandboxed:AGENT does",
-    )
+    ways: dict[str, Any] = {"action": "store_const", "dest": "wrapper", "default": "isolated"}
+    text = "run agents that are not part of the package in this process instead of processes of their own"
+    apart.add_argument("--in-process", const="", help=text, **ways)
+    text = "run them without network, and with files that they can only read, as sandboxed:AGENT does"
+    apart.add_argument("--sandbox", const="sandboxed", help=text, **ways)
 
 
 def add_spending(command: argparse.ArgumentParser) -> None:
     """Add the limits of what language models may take, and how they are asked."""
     for what in ("calls", "tokens"):
-        command.add_argument(
-            f"--max-{what}",
-            metavar="N",
-            type=whole(),
-            help=f"stop when language models (llm:MODEL) have taken so many {what} in this run; it can go on later",
-        )
-    command.add_argument(
-        "--legal-moves", choices=("shown", "hidden"), help="tell language models which moves are legal (default shown)"
-    )
-    command.add_argument(
-        "--strict", action="store_true", help="language models forfeit by the first answer that is no legal move"
-    )
+        text = f"stop when language models (llm:MODEL) have taken so many {what} in this run; it can go on later"
+        command.add_argument(f"--max-{what}", metavar="N", type=whole(), help=text)
+    text = "tell language models which moves are legal (default shown)"
+    command.add_argument("--legal-moves", choices=("shown", "hidden"), help=text)
+    text = "language models forfeit by the first answer that is no legal move"
+    command.add_argument("--strict", action="store_true", help=text)
 
 
 def whole(least: int = 1) -> Callable[[str], int]:
@@ -315,9 +274,8 @@ def chosen_games(arguments: argparse.Namespace, records: Sequence[Any], seed: in
         if arguments.record in (None, number) and seed in (None, record.seed) and {*wanted} <= {*record.agents}
     ]
     if not numbers:
-        raise InputError(
-            cause=f"none of the {len(records)} games has all of that; `cellgames replay PATH --list` shows them"
-        )
+        cause = f"none of the {len(records)} games has all of that; `cellgames replay PATH --list` shows them"
+        raise InputError(cause=cause)
     return numbers
 
 
@@ -349,15 +307,6 @@ def folder_of(arguments: argparse.Namespace, kind: str, words: Sequence[str]) ->
     """
     own = sorted(f"{name}={value}" for name, value in parameters(arguments).items())
     return arguments.out or Path("results") / kind / file_name([arguments.game, *own, *words])
-
-
-def folder_words(arguments: argparse.Namespace, options: RoundRobinOptions | FreeForAllOptions) -> list[str]:
-    """Return words that name the folder of a run: its game, and its options that are not the default ones."""
-    size = [] if arguments.size is None else [f"size={arguments.size}"]
-    words = [arguments.game, *sorted([*arguments.param, *size]), f"seed={options.seed}"]
-    words += [f"plies={options.opening_plies}"] if options.opening_plies != type(options).opening_plies else []
-    words += [f"chunk={options.chunk}"] if options.chunk != type(options).chunk else []
-    return words
 
 
 def file_name(words: Sequence[str]) -> str:

@@ -7,16 +7,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import move_in_words, parse_move
 from cellgames.agents.playouts import RandomAgent
 from cellgames.agents.selection import select
-from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
+from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
@@ -27,12 +25,9 @@ from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
 from cellgames.web.agent_seats import hint
 from cellgames.web.views import view_of
-from cellgames.web.views.view import Bytes, player_goals, player_names
+from cellgames.web.views.view import SEATS, Bytes, player_goals, player_names
 
 from .console import Mark, print_marked, read_line, shows_colours, terminal_width, wrapped_lines
-
-if TYPE_CHECKING:
-    from cellgames.web.views.view import Bytes
 
 VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
@@ -48,7 +43,6 @@ HELP = """\
   quit       leave"""
 
 _WORDS = ("help", "moves", "legal", "hint", "show", "board", "rules", "undo", "position", "resign", "quit")
-_RESIGNED = "resigned"
 _MOST_MOVES = 400  # names that `moves` writes
 
 
@@ -105,9 +99,8 @@ class Table:
         """Play until the game is over, or until somebody quits (None)."""
         self._start_agents()
         if self._people:
-            self._show(
-                f"Type a move such as {self._example()}, or hint, moves, undo or quit; `help` lists all words.\n"
-            )
+            words = "or hint, moves, undo or quit; `help` lists all words."
+            self._show(f"Type a move such as {self._example()}, {words}\n")
         self._show(self._text())
         try:
             while not bool(self.state.done) and self._forfeit is None:
@@ -150,16 +143,18 @@ class Table:
                 agent.start(self._game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
 
     def _choice_of(self, seat: int) -> str:
-        """Return the move of an agent."""
-        agent = self._seats[seat]
+        with waiting(f"{self._title(seat)} is thinking"):
+            return self._chosen(self._seats[seat], seat, self._generators[seat])
+
+    def _chosen(self, agent: AnyAgent | None, seat: int, generator: torch.Generator) -> str:
+        """Return the move of an agent at a seat."""
         assert agent is not None
         env_ids, players = torch.tensor([0], device="cpu"), torch.tensor([seat], device="cpu")
-        with waiting(f"{self._title(seat)} is thinking"):
-            return self._named(select(agent, self._game, self.state, env_ids, self._generators[seat], players)[0])
+        return self._named(select(agent, self._game, self.state, env_ids, generator, players).reshape(-1).tolist())
 
-    def _named(self, components: Tensor) -> str:
+    def _named(self, choices: Sequence[int]) -> str:
         """Return the name of the action with these components."""
-        return self._game.action_to_string(self._game.info.ravel_action(components.reshape(-1).tolist()))
+        return self._game.action_to_string(self._game.info.ravel_action(choices))
 
     def _after(self, state: State, move: str) -> State:
         """Return the state after a move; raise a `ValueError` for an unknown or illegal one."""
@@ -187,9 +182,8 @@ class Table:
         states = [self.state]
         for number, word in enumerate(words):
             if bool(states[-1].done) or self._seats[int(states[-1].current_player)] is not None:
-                self._show(
-                    f"{word!r} comes after the end of your turn, which {words[number - 1]} ends.{_nothing(words)}"
-                )
+                after = f"comes after the end of your turn, which {words[number - 1]} ends."
+                self._show(f"{word!r} {after}{_nothing(words)}")
                 return
             try:
                 states.append(self._after(states[-1], word))
@@ -236,10 +230,8 @@ class Table:
         except ValueError as error:
             for generator, state in zip(self._generators, before, strict=True):
                 generator.set_state(state)
-            before_it = {0: "", 1: " The move before it is played."}.get(
-                number, f" The {number} moves before it are played."
-            )
-            self._show(self._refusal(" ".join(moves.values()), error) + before_it)
+            before_it = ("", " The move before it is played.", f" The {number} moves before it are played.")
+            self._show(self._refusal(" ".join(moves.values()), error) + before_it[min(number, 2)])
             return False
         words = move_in_words(self._game, self.state, " ".join(names))
         self._keep([after], [" ".join(names)])
@@ -249,10 +241,8 @@ class Table:
 
     def _forced(self, seat: int) -> str | None:
         """Return the only move of a seat, None if there is a choice."""
-        legal = self._game.legal_actions(self.state)[0, seat].split(list(self._game.info.action_nvec))
-        if any(int(part.sum()) != 1 for part in legal):
-            return None
-        return self._named(torch.stack([part.int().argmax() for part in legal]))
+        legal = self._legal(seat)
+        return None if any(len(part) != 1 for part in legal) else self._named([part[0] for part in legal])
 
     # ---------------------------------------------------------------- what a person types
 
@@ -280,7 +270,7 @@ class Table:
             case "undo":
                 self._undo()
             case "resign":
-                self._forfeit = Forfeit(seat, _RESIGNED)
+                self._forfeit = Forfeit(seat, RESIGNED)
             case other if other:
                 return self._understood(line)
         return None
@@ -308,18 +298,16 @@ class Table:
         meant = f" Did you mean `{near[0]}`?" if near else ""
         return f"{shown(word)} is no move here: {reason}.{meant} `moves` lists all legal ones, `help` the other words."
 
-    def _legal(self, seat: int) -> list[list[str]]:
-        """Return the names of the legal choices of each component of a seat's action."""
+    def _legal(self, seat: int) -> list[list[int]]:
+        """Return the legal choices of each component of a seat's action."""
         mask = self._game.legal_actions(self.state)[0]
         parts = (mask[seat] if self._game.info.simultaneous else mask).split(list(self._game.info.action_nvec))
-        return [
-            [self._game.choice_to_string(number, choice) for choice in part.nonzero().flatten().tolist()]
-            for number, part in enumerate(parts)
-        ]
+        return [part.nonzero().flatten().tolist() for part in parts]
 
     def _legal_text(self, seat: int) -> str:
         """Return all moves; of an action with several parts, the choices of each part."""
-        parts = self._legal(seat)
+        name = self._game.choice_to_string
+        parts = [[name(number, choice) for choice in part] for number, part in enumerate(self._legal(seat))]
         if len(parts) == 1:
             return f"{len(parts[0])} legal moves:\n{wrapped_lines(_listed(parts[0]))}"
         lines = [wrapped_lines(f"part {number}: {_listed(names)}") for number, names in enumerate(parts, 1)]
@@ -329,11 +317,10 @@ class Table:
         """Return a legal move."""
         seat = self._people[0] if self._game.info.simultaneous else self._mover
         if len(self._game.info.action_nvec) == 1:
-            return self._legal(seat)[0][0]
-        agent, generator, env_ids = RandomAgent(), torch.Generator().manual_seed(0), torch.tensor([0], device="cpu")
-        player = torch.tensor([seat], device="cpu")
-        agent.start(self._game, player, env_ids)
-        return self._named(select(agent, self._game, self.state, env_ids, generator, player)[0])
+            return self._game.choice_to_string(0, self._legal(seat)[0][0])
+        agent = RandomAgent()
+        agent.start(self._game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
+        return self._chosen(agent, seat, torch.Generator().manual_seed(0))
 
     def _undo(self) -> None:
         """Go back to the last decision of a person; agents start anew and remember nothing."""
@@ -460,8 +447,6 @@ def _drawn(cells: Bytes, width: int, at: int) -> tuple[str, list[Mark]]:
 
 def _sign(block: Bytes, high: int) -> tuple[str, str]:
     """Return the sign of a block of cells, in half blocks (2 x 1) or braille (4 x 2), and its style."""
-    from cellgames.web.views.view import SEATS
-
     if not (teams := block[block > 0].tolist()):
         return " ", ""
     if high == 2:

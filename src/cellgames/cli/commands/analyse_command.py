@@ -1,18 +1,18 @@
-"""`cellgames analyse`: a position by search, or games.
-
-What needs torch is imported by the function that uses it, so that help answers at once.
-"""
+"""`cellgames analyse`: a position by search, or games."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.agent_specs import by_name
+from cellgames.agents.loading import load
 from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena.records.record_lines import Record, plain, records_file
+from cellgames.arena.records.store import Setting
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import print_table, warn
 from cellgames.cli.shared_options import file_name, make_game, parameters
@@ -20,13 +20,12 @@ from cellgames.envs import registry
 from cellgames.plugins import additions, resolve
 from cellgames.runs.run_folder import check_writable
 from cellgames.utils.errors import InputError, check_place
+from cellgames.utils.files import write_atomic
+from cellgames.utils.progress import progress, waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from cellgames.agents.base import AnyAgent
     from cellgames.arena.analyse.reader import Games
-    from cellgames.arena.records.record_lines import Record
     from cellgames.envs.core import Game, State
     from cellgames.utils.report.model import Report, Section
 
@@ -68,49 +67,29 @@ def add(commands: Any) -> None:
     )
     command.add_argument("--moves", metavar="TEXT", default="", help='moves played first, such as "c3 a1+ b2"')
     command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")
-    shared.add_record(
-        command, "take the position from this game of --records, from 1; a file of one game needs only --ply"
-    )
+    text = "take the position from this game of --records, from 1; a file of one game needs only --ply"
+    shared.add_record(command, text)
     command.add_argument("--ply", metavar="N", type=int, help="moves before the position (default: all but the last)")
     command.add_argument("--top", metavar="N", type=shared.whole(), help=f"number of moves to show (default {_TOP})")
-    command.add_argument(
-        "--mistakes",
-        action="store_true",
-        help="review each move of the record, or of --moves: mistakes with the better move and the lost win chance",
-    )
+    text = "review each move of the record, or of --moves: mistakes with the better move and the lost win chance"
+    command.add_argument("--mistakes", action="store_true", help=text)
     shared.add_out(command, "draw the position (.svg, .png), or the folder for a report", "PATH")
     shared.add_json(command)
     shared.add_quiet(command)
-    _add_games(command)
-
-
-def _add_games(command: argparse.ArgumentParser) -> None:
-    """Add the options of an analysis of games; --out, --json and --seed are those of a position."""
     group = command.add_argument_group("games instead of a position")
-    group.add_argument(
-        "--records",
-        metavar="PATH",
-        type=Path,
-        nargs="+",
-        help="files of records, or folders of round robins, free-for-all games, evaluations and seasons",
-    )
-    group.add_argument(
-        "--store", metavar="FILE", type=Path, help="take the games from a store, such as results/store.sqlite"
-    )
-    group.add_argument(
-        "--games",
-        metavar="N",
-        type=shared.whole(),
-        help=f"games of each pair of --agents (default {MatchOptions.games})",
-    )
-    plies = "random moves before --agents move (default 2 in Torus, else 0)"
-    group.add_argument("--opening-plies", metavar="N", type=shared.whole(0), help=plies)
+    text = "files of records, or folders of round robins, free-for-all games, evaluations and seasons"
+    group.add_argument("--records", metavar="PATH", type=Path, nargs="+", help=text)
+    text = "take the games from a store, such as results/store.sqlite"
+    group.add_argument("--store", metavar="FILE", type=Path, help=text)
+    text = f"games of each pair of --agents (default {MatchOptions.games})"
+    group.add_argument("--games", metavar="N", type=shared.whole(), help=text)
+    text = "random moves before --agents move (default 2 in Torus, else 0)"
+    group.add_argument("--opening-plies", metavar="N", type=shared.whole(0), help=text)
     group.add_argument("--only", metavar="PART", nargs="+", choices=PARTS, help=f"parts out of {', '.join(PARTS)}")
-    for name, text in (
-        ("positions", "positions that agents are asked about (default 200)"),
-        ("draws", "times that an agent that draws its moves is asked (default 8)"),
-    ):
-        group.add_argument(f"--{name}", metavar="N", type=shared.whole(), help=text)
+    text = "positions that agents are asked about (default 200)"
+    group.add_argument("--positions", metavar="N", type=shared.whole(), help=text)
+    text = "times that an agent that draws its moves is asked (default 8)"
+    group.add_argument("--draws", metavar="N", type=shared.whole(), help=text)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -146,11 +125,8 @@ def _option(name: str) -> str:
 
 
 def _run_position(arguments: argparse.Namespace) -> int:
-    from cellgames.agents.loading import load
     from cellgames.arena.analyse import search_analysis as analysis
     from cellgames.arena.records import replays
-    from cellgames.utils.files import write_atomic
-    from cellgames.utils.progress import waiting
 
     _check(arguments)
     if arguments.records:
@@ -177,15 +153,21 @@ def _run_position(arguments: argparse.Namespace) -> int:
 
 def _run_mistakes(arguments: argparse.Namespace) -> int:
     """Review the moves of a game, as the page does; print its mistakes."""
-    from cellgames.agents.loading import load
     from cellgames.arena.analyse import search_analysis
-    from cellgames.utils.progress import progress
+    from cellgames.arena.records import replays
 
     for name in ("out", "top"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name}", cause="it is for one position, and --mistakes reviews a game; leave one out")
     _check(arguments)
-    game, states, moves = _game_from_record(arguments) if arguments.records else _game_from_moves(arguments)
+    if arguments.records:
+        record = _record(arguments)
+        most = len(record.moves)
+        if arguments.ply is not None and not 1 <= arguments.ply <= most:
+            raise InputError("--ply", f"1 to {most}, the moves of the game", arguments.ply)
+        game, states, moves = replays.game_of(record), replays.replay(record), list(record.moves[: arguments.ply])
+    else:
+        game, states, moves = _game_from_moves(arguments)
     if not moves:
         raise InputError("--moves", "moves to review, or a record with --records", "none")
     agent = load(arguments.agents[0], game) if arguments.agents else search_analysis.default_agent(game)
@@ -237,20 +219,9 @@ def _game_from_moves(arguments: argparse.Namespace) -> tuple[Game, list[State], 
     return game, list(states_of_moves(game, moves, position=arguments.position, seed=arguments.seed)), moves
 
 
-def _game_from_record(arguments: argparse.Namespace) -> tuple[Game, list[State], list[str]]:
-    from cellgames.arena.records import replays
-
-    record = _record(arguments)
-    most = len(record.moves)
-    if arguments.ply is not None and not 1 <= arguments.ply <= most:
-        raise InputError("--ply", f"1 to {most}, the moves of the game", arguments.ply)
-    return replays.game_of(record), replays.replay(record), list(record.moves[: arguments.ply])
-
-
 def _record(arguments: argparse.Namespace) -> Record:
     """Return the record that the command line chooses; an `InputError` tells if it is of another game."""
     from cellgames.arena.records import replays
-    from cellgames.arena.records.record_lines import records_file
 
     path = records_file(arguments.records[0])
     record = replays.pick(path, arguments.record)
@@ -272,7 +243,6 @@ PARTS = ("openings", "places", *additions().parts, "flows", "behaviour")
 def _run_games(arguments: argparse.Namespace) -> int:
     """Analyse games, write a report for each kind of game, and print it."""
     from cellgames.arena.analyse.report import write_report
-    from cellgames.utils.progress import waiting
 
     _check_games(arguments)
     reports = _reports(arguments)
@@ -336,9 +306,9 @@ def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mappi
             return groups, sources, None
         if len(groups) > 1:
             raise InputError("--agents", "one kind of game", _kinds(groups), "choose with GAME and --param")
-        return groups, sources, _load(arguments.agents, groups[0].game)
+        return groups, sources, shared.loaded_agents(arguments.agents, groups[0].game)
     game = make_game(arguments)
-    agents = _load(arguments.agents, game)
+    agents = shared.loaded_agents(arguments.agents, game)
     count = MatchOptions.games if arguments.games is None else arguments.games
     plies = opening_plies(game) if arguments.opening_plies is None else arguments.opening_plies
     records = play_some(game, agents, count, seed=arguments.seed, plies=plies, shown=not arguments.quiet)
@@ -374,8 +344,6 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
 
 def _fits(arguments: argparse.Namespace, games: Games) -> bool:
     """Return True if the command line asks for this kind of game."""
-    from cellgames.arena.records.record_lines import plain
-    from cellgames.arena.records.store import Setting
     from cellgames.arena.report.leaderboard import matching
 
     setting = Setting(games.game.id, plain(games.game.parameters), len(games.records), (), ())
@@ -384,12 +352,6 @@ def _fits(arguments: argparse.Namespace, games: Games) -> bool:
 
 def _kinds(groups: Sequence[Games]) -> str:
     return "; ".join(f"{len(games.records)} of {games.game}" for games in groups)
-
-
-def _load(specs: Sequence[str], game: Game) -> dict[str, AnyAgent]:
-    from cellgames.agents.loading import load
-
-    return {name: load(str(spec), game, name=name) for name, spec in by_name(specs).items()}
 
 
 def _behaviour(

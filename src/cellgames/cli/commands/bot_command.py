@@ -11,15 +11,16 @@ import sys
 import time
 import traceback
 from contextlib import redirect_stdout
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cellgames.agents.loading import load
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import print_next
 from cellgames.utils.errors import InputError
 from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
-    from cellgames.agents.base import AnyAgent
     from cellgames.envs.core import Game
 
 _BUFFER = 1 << 20  # bytes, since a question about many games is one long line
@@ -40,12 +41,8 @@ def add_bot(commands: Any) -> None:
     """Add `bot`."""
     command = shared.add_command(commands, "bot", "AGENT ", _run, _TEXT, _EXAMPLES)
     command.add_argument("agent", metavar="AGENT", help="a spec that `cellgames list` shows, or a file")
-    command.add_argument(
-        "--protocol",
-        choices=("json", "gtp"),
-        default="json",
-        help="json (default), or gtp, which is GTP 2 and needs --game",
-    )
+    text = "json (default), or gtp, which is GTP 2 and needs --game"
+    command.add_argument("--protocol", choices=("json", "gtp"), default="json", help=text)
     command.add_argument("--game", metavar="GAME", type=shared.GameId, help="the game of a GTP engine")
     shared.add_parameters(command)
 
@@ -61,7 +58,6 @@ def add_check_bot(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.agents.loading import load
     from cellgames.agents.programs.serving import serve
 
     answers = sys.stdout.buffer
@@ -70,9 +66,7 @@ def _run(arguments: argparse.Namespace) -> int:
         answers.write(line)
         answers.flush()
 
-    def loaded(game: Game) -> AnyAgent:
-        return load(arguments.agent, game)
-
+    loaded = partial(load, arguments.agent)
     if (arguments.protocol == "gtp") != (arguments.game is not None):
         raise InputError("--protocol", cause="gtp needs --game GAME; without it the first message names the game")
     with redirect_stdout(sys.stderr):  # what an agent prints is no message

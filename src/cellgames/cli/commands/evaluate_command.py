@@ -1,7 +1,4 @@
-"""`cellgames evaluate`: an agent against several opponents.
-
-What needs torch is imported by the function that uses it, so that help answers at once.
-"""
+"""`cellgames evaluate`: an agent against several opponents."""
 
 from __future__ import annotations
 
@@ -10,23 +7,29 @@ import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cellgames.agents.agent_specs import by_name
 from cellgames.agents.loading import default_opponents, identities
 from cellgames.arena.play.match_options import EvaluationOptions
-from cellgames.arena.records.record_lines import FORFEIT_LOG, log_forfeits, traces_of
+from cellgames.arena.records.record_lines import (
+    FORFEIT_LOG,
+    RECORDS,
+    Record,
+    finish,
+    log_forfeits,
+    plain,
+    to_lines,
+    traces_of,
+)
 from cellgames.arena.records.store import feeding
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import print_kept, print_next, print_table, recorded, warn
 from cellgames.envs import registry
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError
+from cellgames.utils.report.model import Part, Report, escape, write_report
 from cellgames.utils.version import __version__
-
-if TYPE_CHECKING:
-    from cellgames.arena.records.record_lines import Record
-    from cellgames.utils.report.model import Part
 
 _TEXT = (
     "Measure an agent against others. The first of --agents is measured against each of the others. Games for\n"
@@ -67,12 +70,9 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     """Play, show the table, write the files."""
-    from cellgames.agents.loading import load
     from cellgames.arena.play import evaluation
-    from cellgames.arena.records.record_lines import plain
     from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes, thinking_notes
     from cellgames.arena.stats.tables import forfeits, thinking
-    from cellgames.utils.report.model import escape
 
     options, out = EvaluationOptions.from_given(vars(arguments)), arguments.out
     if not arguments.agents:
@@ -86,7 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise InputError("--agents", cause=f"{agent} cannot be measured against itself; name other opponents after it")
     given = by_name([agent, *against])
     # Agents are loaded before the first game, so that one that cannot play is refused at once.
-    agents = {name: load(str(spec), game, name=name) for name, spec in given.items()}
+    agents = shared.loaded_agents([agent, *against], game)
     known, (measured, *opponents) = identities(given, game), agents
     games: list[Record] = []
     rows: list[dict[str, Any]] = []
@@ -127,9 +127,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _write(out: Path, title: str, parts: Sequence[Part], data: dict[str, Any], games: Sequence[Record]) -> None:
     """Write the files, each whole or not at all."""
-    from cellgames.arena.records.record_lines import RECORDS, finish, to_lines
-    from cellgames.utils.report.model import Report, write_report
-
     files = {RECORDS: to_lines(games)}
     page, settings = "evaluation.md", EVALUATION.settings
     write_report(out, Report(title, parts, finish(data, files), page_file=page, data_file=settings, more_files=files))

@@ -1,24 +1,19 @@
-"""`cellgames export` and `import`: games in the formats of other programs, and games and positions out of them.
-
-What needs torch is imported by the function that uses it, so that help answers at once.
-"""
+"""`cellgames export` and `import`: games in the formats of other programs, and games and positions out of them."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cellgames.arena.records.record_lines import Record, to_lines
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import warn
 from cellgames.plugins import additions, resolve
 from cellgames.utils.errors import InputError, check_place, located
+from cellgames.utils.files import write_atomic
 from cellgames.utils.progress import progress, waiting
-
-if TYPE_CHECKING:
-    from cellgames.arena.records.record_lines import Record
 
 _TEXT = (
     "Write recorded games in the format of other programs. It takes the folder of a round robin, of free-for-all\n"
@@ -51,7 +46,6 @@ def add_export(commands: Any) -> None:
 
 def _export(arguments: argparse.Namespace) -> int:
     from cellgames.arena.season import cup
-    from cellgames.utils.files import write_atomic
 
     if arguments.out is None:
         raise InputError("--out", "the file or the folder to write", "none")
@@ -128,60 +122,44 @@ def add_import(commands: Any) -> None:
     command = shared.add_command(commands, "import", "GAME FILE ", _import, _IMPORT_TEXT, _IMPORT_EXAMPLES)
     shared.add_game(command)
     command.add_argument("file", metavar="FILE", type=Path, help="a file that ends in .sgf or .rle")
-    command.add_argument(
-        "--at", metavar=("ROW", "COLUMN"), nargs=2, type=int, help="rle: upper left corner (default: in the middle)"
-    )
+    text = "rle: upper left corner (default: in the middle)"
+    command.add_argument("--at", metavar=("ROW", "COLUMN"), nargs=2, type=int, help=text)
     shared.add_out(command, "sgf: the file of records", "FILE")
     shared.add_quiet(command)
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    suffix = arguments.file.suffix.lower()
-    if suffix not in (".sgf", ".rle"):
-        raise InputError("FILE", "a file that ends in .sgf or .rle", arguments.file)
-    try:
-        text = arguments.file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(arguments.file, "a text in UTF-8") from None
-    if suffix == ".sgf":
-        return _import_games(arguments, text)
     from cellgames.arena.formats.rle_files import rle_to_position
-
-    game, at = shared.make_game(arguments), arguments.at and (arguments.at[0], arguments.at[1])
-    with _reading(arguments, "Reading"):
-        position = rle_to_position(game, text, at=at)
-    print(position)
-    return 0
-
-
-@contextmanager
-def _reading(arguments: argparse.Namespace, what: str) -> Iterator[None]:
-    """Show that the block goes on, and name the file in its errors."""
-    try:
-        with waiting(f"{what} {arguments.file}", shown=not arguments.quiet):
-            yield
-    except ValueError as error:
-        raise located(error, arguments.file) from None
-
-
-def _import_games(arguments: argparse.Namespace, text: str) -> int:
     from cellgames.arena.formats.sgf_files import dialect_of, sgf_to_records
-    from cellgames.arena.records.record_lines import to_lines
-    from cellgames.utils.files import write_atomic
 
+    file, games = arguments.file, arguments.file.suffix.lower() == ".sgf"
+    if not games and file.suffix.lower() != ".rle":
+        raise InputError("FILE", "a file that ends in .sgf or .rle", file)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(file, "a text in UTF-8") from None
     game, given = shared.make_game(arguments), shared.parameters(arguments)
-    dialect_of(game)
-    if arguments.out is None:
-        raise InputError("--out", "the file of records to write", "none")
-    check_place("--out", arguments.out)
-    with _reading(arguments, "Playing the games of"):
-        records = sgf_to_records(text)
-    for number, record in enumerate(records, 1):
+    if games:
+        dialect_of(game)
+        if arguments.out is None:
+            raise InputError("--out", "the file of records to write", "none")
+        check_place("--out", arguments.out)
+    what, at = "Playing the games of" if games else "Reading", arguments.at and (arguments.at[0], arguments.at[1])
+    try:
+        with waiting(f"{what} {file}", shown=not arguments.quiet):
+            found: Any = sgf_to_records(text) if games else rle_to_position(game, text, at=at)
+    except ValueError as error:
+        raise located(error, file) from None
+    if not games:
+        print(found)
+        return 0
+    for number, record in enumerate(found, 1):
         if record.game != game.id:
-            raise InputError(f"game {number}", game.id, record.game, where=arguments.file)
+            raise InputError(f"game {number}", game.id, record.game, where=file)
         for name, value in record.parameters.items():
             if name in given and value != game.parameters[name]:
-                raise InputError(f"game {number}", f"{name} {game.parameters[name]}", value, where=arguments.file)
-    write_atomic(arguments.out, to_lines(records))
-    print(f"Saved {arguments.out}: {len(records)} game{'s' * (len(records) != 1)}")
+                raise InputError(f"game {number}", f"{name} {game.parameters[name]}", value, where=file)
+    write_atomic(arguments.out, to_lines(found))
+    print(f"Saved {arguments.out}: {len(found)} game{'s' * (len(found) != 1)}")
     return 0

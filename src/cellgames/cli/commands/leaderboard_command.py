@@ -1,7 +1,4 @@
-"""`cellgames leaderboard`: ratings of all agents from the games in the store.
-
-What needs torch is imported by the function that uses it, so that help answers at once.
-"""
+"""`cellgames leaderboard`: ratings of all agents from the games in the store."""
 
 from __future__ import annotations
 
@@ -15,6 +12,8 @@ from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, a
 from cellgames.envs import registry
 from cellgames.runs.run_folder import check_writable
 from cellgames.utils.errors import InputError
+from cellgames.utils.progress import waiting
+from cellgames.utils.report.model import json_text, people_table
 
 _TEXT = (
     "Show the ratings of all agents from all games in the store. Round robins, free-for-all games, evaluations\n"
@@ -34,14 +33,8 @@ def add(commands: Any) -> None:
     command = add_command(commands, "leaderboard", "[GAME] ", run, _TEXT, _EXAMPLES)
     add_game(command, otherwise="all that are in the store")
     command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
-    command.add_argument(
-        "--add",
-        metavar="PATH",
-        nargs="+",
-        default=[],
-        help="add the games of runs' folders (or of all below a folder) or files of records first, if all of them "
-        "replay",
-    )
+    text = "add the games of runs' folders (or of all below a folder) or files of records first, if all of them replay"
+    command.add_argument("--add", metavar="PATH", nargs="+", default=[], help=text)
     add_agents(command, "count only games among these", required=False, play=False)
     command.add_argument("--anchor", metavar="AGENT", help="agent that is rated 0 (default random, else the mean is 0)")
     command.add_argument("--version", metavar="VERSION", help="count only games of this version of cellgames")
@@ -82,8 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -> None:
     """Print the tables, and write files where options ask for them."""
     from cellgames.arena.report import leaderboard as boards_of
-    from cellgames.utils.progress import waiting
-    from cellgames.utils.report.model import json_text, people_table
 
     if not len(store):
         raise InputError(store.path, "games", "none", "add some with --add, or play some")
@@ -108,10 +99,8 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
             print(f"{store.path}: {len(store)} games\n")
             print_table(boards_of.overview_table(matching), end="\n\n\n")
         for number, (board, table) in enumerate(zip(boards, ratings, strict=True)):
-            print(
-                "\n\n" * (number > 0)
-                + f"{board.title}: {board.tables.games} games, {board.tables.distinct} different\n"
-            )
+            counts = f"{board.tables.games} games, {board.tables.distinct} different"
+            print("\n\n" * (number > 0) + f"{board.title}: {counts}\n")
             print_table(table)
             if not several:
                 print_pairs_and_seats(board.tables, board.players, board.remarks, simultaneous=True)

@@ -27,25 +27,21 @@ def add_list(commands: Any) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    games = [
-        {"id": spec.id, "summary": spec.summary, "parameters": dict(spec.defaults)}
-        for spec in registry.REGISTRY.values()
-    ]
+    specs = registry.REGISTRY.values()
+    games = [{"id": spec.id, "summary": spec.summary, "parameters": dict(spec.defaults)} for spec in specs]
     agents = [_described(spec) for spec in AGENTS.values()]
-    agents.append({"spec": f"FILE{WEIGHTS_SUFFIX}", "summary": "what `cellgames train` made"})
-    agents.append(
-        {"spec": f"FILE{MODEL_SUFFIX}", "summary": "a model of Stable-Baselines3; FILE.zip:sample draws its actions"}
-    )
-    agents.append({"spec": "module:Name", "summary": "your own, by import path"})
+    more = {
+        f"FILE{WEIGHTS_SUFFIX}": "what `cellgames train` made",
+        f"FILE{MODEL_SUFFIX}": "a model of Stable-Baselines3; FILE.zip:sample draws its actions",
+        "module:Name": "your own, by import path",
+    }
+    agents += [{"spec": spec, "summary": summary} for spec, summary in more.items()]
     if arguments.json:
         print(json.dumps({"version": __version__, "games": games, "agents": agents}, indent=2))
         return 0
     print("Games")
-    lines = [
-        (spec.id, "; ".join([spec.summary, *(f"{name}={value}" for name, value in spec.defaults.items())]))
-        for spec in registry.REGISTRY.values()
-    ]
-    print_columns(lines)
+    settings = [[f"{name}={value}" for name, value in spec.defaults.items()] for spec in specs]
+    print_columns([(spec.id, "; ".join([spec.summary, *own])) for spec, own in zip(specs, settings, strict=True)])
     print("  Parameters are set by --param NAME=VALUE, such as --param size=5.\n\nAgents")
     for agent in agents:
         if "games" in agent:
@@ -114,9 +110,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
         return 0
     print_columns(list(facts.items()))
     print("\nExtras")
-    print_columns(
-        [(extra, f"lacks {', '.join(absent)}" if absent else "installed") for extra, absent in missing.items()]
-    )
+    lacks = {extra: f"lacks {', '.join(absent)}" if absent else "installed" for extra, absent in missing.items()}
+    print_columns(list(lacks.items()))
     if any(missing.values()):
         print(f"\nTo install one: {install(next(extra for extra in missing if missing[extra]))}")
     return 0

@@ -10,6 +10,9 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.agents.agent_specs import split_name
+from cellgames.agents.loading import load
+from cellgames.arena.records.record_lines import append, read_records
 from cellgames.cli.console import print_heading, print_next, program, terminal_width, wrapped_lines
 from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, add_spending, make_game
 from cellgames.envs import registry
@@ -51,9 +54,6 @@ def add_play(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.agents.agent_specs import split_name
-    from cellgames.agents.loading import load
-    from cellgames.arena.records.record_lines import append
     from cellgames.cli.terminal import Table
 
     game = make_game(arguments)
@@ -99,8 +99,6 @@ def _own_seat(arguments: argparse.Namespace, players: Sequence[str]) -> int | No
 
 def _check_record_file(path: Path) -> None:
     """Complain before a game is played that could not be added to the file."""
-    from cellgames.arena.records.record_lines import append, read_records
-
     new = not path.exists()
     if not new and (torn := read_records(path).torn):
         raise InputError(cause=f"{torn}; remove that line first")
@@ -171,7 +169,6 @@ def _played(game: Game) -> State:
     """Return a position after a few turns of `greedy`, or of random play where there is no such agent."""
     import torch
 
-    from cellgames.agents.loading import load
     from cellgames.agents.selection import select
 
     env_ids, random = torch.tensor([0], device="cpu"), torch.Generator().manual_seed(0)

@@ -1,7 +1,4 @@
-"""`cellgames replay`: records of moves, and games of the Cup's own seasons, played again.
-
-What needs torch is imported by the function that uses it, so that help answers at once.
-"""
+"""`cellgames replay`: records of moves, and games of the Cup's own seasons, played again."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.cli.console import print_columns, print_next, read_line, warn
 from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record, chosen_games
 from cellgames.utils.errors import InputError, check_place
+from cellgames.utils.progress import progress, waiting
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
@@ -46,9 +44,8 @@ def add(commands: Any) -> None:
     command.add_argument("--list", action="store_true", help="list the games")
     command.add_argument("--show", action="store_true", help="print every position of one game; of Life, start and end")
     command.add_argument("--step", action="store_true", help="go through one game, position by position")
-    add_out(
-        command, "save one game: .gif, .mp4 (a video), .png (its last position), .html (plays in a browser)", "FILE"
-    )
+    text = "save one game: .gif, .mp4 (a video), .png (its last position), .html (plays in a browser)"
+    add_out(command, text, "FILE")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -116,8 +113,6 @@ def _failed(
     verify: Callable[[Any], Iterator[tuple[int, ValueError]]], records: Sequence[Any], numbers: Sequence[int]
 ) -> list[tuple[int, str]]:
     """Return the number and the error of each game that does not play as it is recorded."""
-    from cellgames.utils.progress import progress
-
     failed = []
     with progress(len(numbers), label="replay", after_s=2.0) as advance:
         for start in range(0, len(numbers), _AT_ONCE):
@@ -131,7 +126,6 @@ def _failed(
 def _save(record: Any, out: Path) -> None:
     from cellgames.arena.records import replays
     from cellgames.arena.season import cup
-    from cellgames.utils.progress import waiting
 
     arranged, suffix = isinstance(record, cup.CupRecord), out.suffix.lower()
     if suffix == ".png":

@@ -1,12 +1,10 @@
-"""`cellgames season`: leagues, divisions and playoffs.
-
-What needs torch is imported by the function that uses it, so that help answers at once.
-"""
+"""`cellgames season`: leagues, divisions and playoffs."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +19,6 @@ from cellgames.envs import registry
 from cellgames.utils.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cellgames.arena.season.cup import CupUmpire
     from cellgames.arena.season.games import BotUmpire
     from cellgames.arena.season.season import Season
@@ -97,9 +93,8 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[T
     from cellgames.arena.season.cup import CUP, PARAMETERS, CupUmpire
 
     if arguments.game != CUP:
-        raise InputError(
-            "--agents", f"some, or a file of teams with agents; only {CUP} needs none", where=arguments.game
-        )
+        expected = f"some, or a file of teams with agents; only {CUP} needs none"
+        raise InputError("--agents", expected, where=arguments.game)
     if asked.time_control is not None:
         raise InputError("--clock and --move-time", cause="they are for bots; teams without agents do not think")
     if asked.opening_plies is not None:
@@ -125,9 +120,8 @@ def _report(finished: Season) -> None:
     """Print standings and playoffs, the files, and commands to type next."""
     from cellgames.arena.season import season as reports
 
-    print(reports.table_text(finished.teams, finished.table))
-    print()
-    print(reports.bracket_text(finished.bracket, finished.teams))
+    bracket = reports.bracket_text(finished.bracket, finished.teams)
+    print(reports.table_text(finished.teams, finished.table), bracket, sep="\n\n")
     extra = finished.games - finished.schedule.games
     print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the playoffs or played again.")
     for line in finished.notes:

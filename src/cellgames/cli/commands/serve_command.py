@@ -1,7 +1,4 @@
-"""`cellgames serve`: the page, on this computer unless --host says otherwise.
-
-What needs FastAPI or torch is imported by the function that uses it, so that help answers at once.
-"""
+"""`cellgames serve`: the page, on this computer unless --host says otherwise."""
 
 from __future__ import annotations
 
@@ -11,11 +8,14 @@ import os
 import socket
 import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from cellgames.agents.agent_specs import by_name
+from cellgames.arena.records.store import Store, default_store
 from cellgames.cli.console import warn
-from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, loadable_agents
+from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, loaded_agents
 from cellgames.utils.errors import InputError, check_place
 
 _HOST, _PORT = "127.0.0.1", 8000
@@ -30,29 +30,16 @@ def add(commands: Any) -> None:
     """Add the command."""
     command = add_command(commands, "serve", "", run, _TEXT, _EXAMPLES)
     command.add_argument("--host", metavar="ADDRESS", default=_HOST, help=f"address to listen on (default {_HOST})")
-    command.add_argument(
-        "--port", metavar="N", type=int, default=_PORT, help=f"port, 0 for any free one (default {_PORT})"
-    )
-    command.add_argument(
-        "--results",
-        metavar="DIR",
-        type=Path,
-        default=Path("results"),
-        help="the folder with records and weights (default results)",
-    )
+    text = f"port, 0 for any free one (default {_PORT})"
+    command.add_argument("--port", metavar="N", type=int, default=_PORT, help=text)
+    text = "the folder with records and weights (default results)"
+    command.add_argument("--results", metavar="DIR", type=Path, default=Path("results"), help=text)
     command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
-    command.add_argument(
-        "--saved-games",
-        metavar="DIR",
-        type=Path,
-        help='the folder of the games that are played on the page (default "games" beside the store)',
-    )
+    text = 'the folder of the games that are played on the page (default "games" beside the store)'
+    command.add_argument("--saved-games", metavar="DIR", type=Path, help=text)
     add_agents(command, "more agents to play against, such as your own; NAME=SPEC gives a name", required=False)
-    command.add_argument(
-        "--invite",
-        action="store_true",
-        help="let others in your network play by link: --host 0.0.0.0, with its address",
-    )
+    text = "let others in your network play by link: --host 0.0.0.0, with its address"
+    command.add_argument("--invite", action="store_true", help=text)
     command.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
@@ -62,7 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
         import uvicorn
     except ImportError as error:
         raise InputError(cause=f'the page needs uvicorn: pip install "cellgames[web]" ({error})') from error
-    from cellgames.arena.records.store import Store, default_store
     from cellgames.web.routes.middleware import LOCAL, uvicorn_config
     from cellgames.web.routes.server import create_app
 
@@ -72,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.results != Path("results"):
             raise InputError("--results", "a folder", arguments.results)
         warn(f"there is no folder {arguments.results} yet, so there are no records to watch; runs make it")
-    agents = loadable_agents(arguments)
+    loaded_agents(arguments.agents or ())
+    agents = {name: str(spec) for name, spec in by_name(arguments.agents or ()).items()}
     check_place("--store", arguments.store)
     store = arguments.store or default_store()
     if store.exists():
@@ -124,9 +111,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((str(place[0]), port), family=family, backlog=128)
     except OSError as error:
         another = f"is another server running there? --port {port + 1 if port else 8000} takes another one"
-        raise InputError(
-            "--port", "one at which the page can answer", f"{host} port {port}: {error.strerror or error}", another
-        ) from error
+        got = f"{host} port {port}: {error.strerror or error}"
+        raise InputError("--port", "one at which the page can answer", got, another) from error
 
 
 def _address() -> str:
@@ -141,9 +127,6 @@ def _address() -> str:
 
 def _is_local(host: str) -> bool:
     """Return True if only this computer reaches the address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    return False

@@ -1,7 +1,4 @@
-"""`cellgames round-robin`, `free-for-all`, `ladder`: agents play many games, and the folder gets tables.
-
-What needs torch is imported by the function that uses it, so that help answers at once.
-"""
+"""`cellgames round-robin`, `free-for-all`, `ladder`: agents play many games, and the folder gets tables."""
 
 from __future__ import annotations
 
@@ -88,9 +85,14 @@ def _run(kind: _Kind, arguments: argparse.Namespace) -> int:
 # ---------------------------------------------------------------- round robins
 
 
-def _round_robin_out(arguments: argparse.Namespace, options: RoundRobinOptions) -> Path:
-    # Named by what cannot change when a run goes on; agents and games can only grow.
-    return Path("results") / shared_options.file_name(shared_options.folder_words(arguments, options))
+def _out(folder: str, arguments: argparse.Namespace, options: RoundRobinOptions | FreeForAllOptions) -> Path:
+    """Return the folder of a run, named by what cannot change when it goes on; games can grow, and agents in pairs."""
+    size = [] if arguments.size is None else [f"size={arguments.size}"]
+    words = [arguments.game, *sorted([*arguments.param, *size]), f"seed={options.seed}"]
+    words += [f"plies={options.opening_plies}"] if options.opening_plies != type(options).opening_plies else []
+    words += [f"chunk={options.chunk}"] if options.chunk != type(options).chunk else []
+    words += [f"agents={'+'.join(sorted(by_name(arguments.agents)))}"] if folder else []
+    return Path("results") / folder / shared_options.file_name(words)
 
 
 def _report_tables(
@@ -142,7 +144,7 @@ add_round_robin = partial(
         ),
         options=RoundRobinOptions,
         play="cellgames.arena.play.rated_runs:round_robin",
-        out=_round_robin_out,
+        out=partial(_out, ""),
         report=_report_tables,
         about={
             "report.md": "all tables and plots on one page",
@@ -154,12 +156,6 @@ add_round_robin = partial(
 )
 
 # ---------------------------------------------------------------- games of any number of seats
-
-
-def _free_for_all_out(arguments: argparse.Namespace, options: FreeForAllOptions) -> Path:
-    # Named by what cannot change when a run goes on; only games can grow.
-    words = [*shared_options.folder_words(arguments, options), f"agents={'+'.join(sorted(by_name(arguments.agents)))}"]
-    return Path("results") / "free-for-all" / shared_options.file_name(words)
 
 
 add_free_for_all = partial(
@@ -177,7 +173,7 @@ add_free_for_all = partial(
         ),
         options=FreeForAllOptions,
         play="cellgames.arena.play.rated_runs:free_for_all",
-        out=_free_for_all_out,
+        out=partial(_out, "free-for-all"),
         report=_report_tables,
         about={
             "report.md": "all tables and plots on one page",

@@ -1,7 +1,4 @@
-"""`cellgames train`: self-play; its options are made from the arguments of the algorithms.
-
-What needs torch is imported by the function that uses it, so that help answers at once.
-"""
+"""`cellgames train`: self-play; its options are made from the arguments of the algorithms."""
 
 from __future__ import annotations
 
