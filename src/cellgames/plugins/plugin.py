@@ -191,13 +191,10 @@ class Page:
     goals: tuple[str, ...] = ()
     lesson: Mapping[str, Any] = field(default_factory=dict)
 
-    def person(self, seat: int) -> str:
-        """Return the name of a player for people."""
-        return self.people[0].format(seat + 1) if len(self.people) == 1 else self.people[seat]
-
-    def goal(self, seat: int) -> str:
-        """Return the goal of a player."""
-        return self.goals[0] if len(self.goals) == 1 else self.goals[seat]
+    def by_seat(self, name: str, seats: int) -> list[str]:
+        """Return the `people` or the `goals`, a text for each of a number of seats; empty without any texts."""
+        texts = getattr(self, name)
+        return [text.format(seat) for seat, text in enumerate(texts * seats if len(texts) == 1 else texts, 1)]
 
 
 @dataclass(frozen=True)

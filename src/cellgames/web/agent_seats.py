@@ -133,8 +133,14 @@ def hint(game: Game, state: State, seat: int) -> Hint:
 
     A search suggests where it can see the whole position. Elsewhere `greedy` does, which sees what the seat sees.
     """
-    found = searched(game, state)
-    return _from_greedy(game, state, seat) if found is None else _text(found)
+    if (found := searched(game, state)) is None:
+        return _from_greedy(game, state, seat)
+    chance = found.win_chance
+    words = next(words for least, words in _WORDS if chance >= least)
+    line = " ".join(move.name for move in found.line[1:6])
+    expected = f" It expects {line} next." if line else ""
+    text = f"{found.agent} suggests {found.chosen}: {words}, your chance to win is {100 * chance:.0f} %.{expected}"
+    return Hint(text, next(move.action for move in found.moves if move.name == found.chosen))
 
 
 def searched(game: Game, state: State) -> Analysis | None:
@@ -146,15 +152,6 @@ def searched(game: Game, state: State) -> Analysis | None:
         return analyse(game, state, load(_IN_LIFE, game) if living else default_agent(game))
     except (ValueError, ImportError):  # a game that no search plays, no weights, or nothing that reads them
         return None
-
-
-def _text(found: Analysis) -> Hint:
-    chance = found.win_chance
-    words = next(words for least, words in _WORDS if chance >= least)
-    line = " ".join(move.name for move in found.line[1:6])
-    expected = f" It expects {line} next." if line else ""
-    text = f"{found.agent} suggests {found.chosen}: {words}, your chance to win is {100 * chance:.0f} %.{expected}"
-    return Hint(text, next(move.action for move in found.moves if move.name == found.chosen))
 
 
 def _from_greedy(game: Game, state: State, seat: int) -> Hint:

@@ -14,13 +14,13 @@ import threading
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import torch
 
@@ -28,30 +28,19 @@ from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_move
 from cellgames.arena.analyse import search_analysis
-from cellgames.arena.analyse.search_analysis import (
-    MARKS,
-    Analysis,
-    LineMove,
-    MoveReport,
-    analyse,
-    best_lines,
-    review,
-    seat_chance,
-    to_data,
-)
+from cellgames.arena.analyse.search_analysis import Analysis, LineMove, MoveReport, analyse
 from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.replays import replay, start, states_of_moves
 from cellgames.arena.records.store import Store, canonical
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
-from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import InputError, check_one_of
 from cellgames.utils.report.model import rounded
 
 from .agent_seats import searched
 from .catalog import MOST_PLAYOUTS, check_parameters, settings_of
 from .frames import frame, layout
-from .limits import MOVE_S, OutOfTimeError, check, limited
+from .limits import MOVE_S, OutOfTimeError, limited
 from .limits import check as check_limits
 from .live_game import RefusedError
 from .sessions import FullError
@@ -70,14 +59,6 @@ _KEPT = 1500  # analyses that are kept
 _AGENTS = 8  # that each thread keeps
 _LISTED = 64  # moves of an answer
 _NODES = 16  # of a solver for each simulation
-
-
-class Place(NamedTuple):
-    """A position that a request names: its game, the position before the last move, if any, and the position itself."""
-
-    game: Game
-    before: State | None
-    state: State
 
 
 @dataclass(frozen=True)
@@ -113,11 +94,15 @@ def game_of(id: str, parameters: Mapping[str, Any], moves: Sequence[str] = ()) -
     return game
 
 
-def place_of(wish: Wish) -> Place:
-    """Return the position that a request names; raise a `ValueError` for an unknown game, position or move."""
+def place_of(wish: Wish) -> tuple[Game, State | None, State]:
+    """Return the game of a request, the position before the last move, if any, and the position itself.
+
+    Raises:
+        ValueError: An unknown game, position or move.
+    """
     game = game_of(wish.game, wish.parameters, wish.moves)
     *before, state = deque(states_of_moves(game, wish.moves, position=wish.position, seed=wish.seed), 2)
-    return Place(game, before[0] if before else None, state)
+    return game, before[0] if before else None, state
 
 
 def positions(
@@ -150,7 +135,10 @@ def positions(
         shown_places.append(_data(game, after, state, game.action_to_string(int(parse_move(game, move)))))
         state = after
     if action is not None:
-        _check_legal(game, state, action)
+        if bool(state.done):
+            raise RefusedError(cause="the game is over")
+        if not 0 <= action < game.info.action_nvec[0] or not bool(game.legal_actions(state)[0, action]):
+            raise RefusedError(cause=game.why_illegal(state, int(state.current_player), 0, action))
         after = game.step(state, torch.tensor([action], device="cpu"))
         shown_places.append(_data(game, after, state, game.action_to_string(action)))
     return {
@@ -159,7 +147,7 @@ def positions(
         "parameters": plain(game.parameters),
         "nvec": list(game.info.action_nvec),
         "engines": [{"name": name, "efforts": efforts} for name, efforts in engines(game).items()],
-        "marks": [{"sign": mark.sign, "name": mark.name, "loss": mark.loss} for mark in MARKS],
+        "marks": [{"sign": mark.sign, "name": mark.name, "loss": mark.loss} for mark in search_analysis.MARKS],
         "codes": view_of(game).codes(),
         "patterns": view_of(game).patterns(),
         "play": _playable(wish.game, game),
@@ -180,14 +168,6 @@ def _data(game: Game, state: State, before: State | None, move: str | None) -> d
         "controls": {} if done else view_of(game).controls(state, seat),
         "chances": [(value + 1) / 2 for value in game.outcome(state)[0].tolist()] if done else None,
     }
-
-
-def _check_legal(game: Game, state: State, action: int) -> None:
-    """Raise a `RefusedError` with the game's reason if an action is illegal."""
-    if bool(state.done):
-        raise RefusedError(cause="the game is over")
-    if not 0 <= action < game.info.action_nvec[0] or not bool(game.legal_actions(state)[0, action]):
-        raise RefusedError(cause=game.why_illegal(state, int(state.current_player), 0, action))
 
 
 def _playable(id: str, game: Game) -> dict[str, Any] | None:
@@ -213,7 +193,7 @@ def engines(game: Game) -> Mapping[str, tuple[int, ...]]:
     living = view_of(game).work(None) > 0
     cells = math.prod(game.info.board.shape)
     most = min(MOST_PLAYOUTS, max(8, _MOST_NODES // cells))
-    native = plugin_of(game).search.get("native_gumbel") is not None
+    native = registry.plugin_of(game).search.get("native_gumbel") is not None
     offered = _EFFORTS_OF_LIFE if living else _EFFORTS if native else _EFFORTS_IN_TORCH
     found: dict[str, tuple[int, ...]] = {}
     for name in (spec.partition(":")[0] for spec in search_analysis.DEFAULT_AGENTS):
@@ -238,7 +218,7 @@ class AnalysisBoard:
         self._pool = ThreadPoolExecutor(workers, "analysis")
         self._own = threading.local()
         self._lock = threading.Lock()
-        self._waiting = 0
+        self._futures: set[Future[dict[str, Any]]] = set()  # searches that wait or run
         self._found: dict[tuple[Game, str, str], Analysis] = {}
 
     def submit(self, wish: Wish, engine: str, simulations: int, *, reviewed: bool = True) -> Future[dict[str, Any]]:
@@ -254,24 +234,17 @@ class AnalysisBoard:
             FullError: Too many searches wait.
         """
         with self._lock:
-            if self._waiting >= _WAITING:
+            if len(self._futures) >= _WAITING:
                 raise FullError("many positions are being analysed; try again in a moment")
-            self._waiting += 1
-        future = self._pool.submit(self._analysed, wish, engine, simulations, reviewed)
-        future.add_done_callback(self._ended)
+            future = self._pool.submit(self._analysed, wish, engine, simulations, reviewed)
+            self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
         return future
-
-    def _ended(self, _: Future[dict[str, Any]]) -> None:
-        with self._lock:
-            self._waiting -= 1
 
     def close(self, seconds: float = 0.0) -> bool:
         """Start no more searches, wait some seconds for those that run, and return True if all have ended."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-        end = time.monotonic() + seconds
-        while self._waiting and time.monotonic() < end:
-            time.sleep(0.01)
-        return not self._waiting
+        return not wait([*self._futures], seconds).not_done
 
     def _analysed(self, wish: Wish, engine: str, simulations: int, reviewed: bool) -> dict[str, Any]:
         """Return the analysis as JSON, see `_answer`."""
@@ -292,13 +265,15 @@ class AnalysisBoard:
             found = _answer(game, state, search, partial(search, effort=less), lines)
             if reviewed and simulations and before is not None:
                 played = int(parse_move(game, wish.moves[-1]))
-                found["review"] = search_analysis.review_data(review(game, before, played, search(before), search))
+                found["review"] = search_analysis.review_data(
+                    search_analysis.review(game, before, played, search(before), search)
+                )
             return found
 
         try:
             return limited(MOVE_S, answer)
         except OutOfTimeError:
-            self._own.agents = {}  # what was interrupted may be half a tree
+            self._own.__dict__.clear()  # what was interrupted may be half a tree
             raise RefusedError(cause=f"the analysis took more than {MOVE_S:g} s of processor time") from None
 
     def _search(self, game: Game, state: State, engine: str, simulations: int) -> Analysis:
@@ -319,12 +294,8 @@ class AnalysisBoard:
 
     def _agent(self, game: Game, spec: str) -> AnyAgent:
         """Return this thread's agent; agents keep trees, so each thread has its own."""
-        agents: dict[tuple[Game, str], AnyAgent] = self._own.__dict__.setdefault("agents", {})
-        if (game, spec) not in agents:
-            if len(agents) >= _AGENTS:
-                agents.clear()
-            agents[game, spec] = load(spec, game)
-        return agents[game, spec]
+        agents = self._own.__dict__.setdefault("agents", lru_cache(_AGENTS)(load))
+        return cast(AnyAgent, agents(spec, game))
 
 
 def move_values(game: Game, state: State, nodes: int) -> dict[int, int]:
@@ -335,7 +306,7 @@ def move_values(game: Game, state: State, nodes: int) -> dict[int, int]:
         state: The position, a batch of one that goes on.
         nodes: Searched at most, for all moves together.
     """
-    solve, actions = plugin_of(game).hook("solve"), game.legal_actions(state)[0].nonzero().flatten()
+    solve, actions = registry.plugin_of(game).hook("solve"), game.legal_actions(state)[0].nonzero().flatten()
     if solve is None or len(actions) > _LISTED:
         return {}
     after = game.step(state[torch.zeros_like(actions)], actions)
@@ -376,8 +347,8 @@ def _answer(
         ended: dict[str, Any] = {"moves": [], "lines": [], "chosen": None, "visits": 0, "review": None}
         return ended | {"chances": [(value + 1) / 2 for value in game.outcome(state)[0].tolist()]}
     found = search(state)
-    data = to_data(found)
-    chances = [rounded(seat_chance(found, seat)) for seat in range(game.info.num_players)]
+    data = search_analysis.to_data(found)
+    chances = [rounded(search_analysis.seat_chance(found, seat)) for seat in range(game.info.num_players)]
     return {
         "chances": None if None in chances else chances,
         "moves": data["moves"][:_LISTED],
@@ -385,7 +356,7 @@ def _answer(
         "visits": data["visits"],
         "lines": [
             {"moves": [vars(move) for move in line.moves], "chance": rounded(line.win_chance)}
-            for line in best_lines(game, state, found, lines, quick)
+            for line in search_analysis.best_lines(game, state, found, lines, quick)
         ],
         "review": None,
     }
@@ -445,7 +416,7 @@ def find_puzzle(store: Store, chance: random.Random) -> dict[str, Any] | None:
             return None
         place = chance.randrange(min(setting.games, _NEWEST))
         record = store.record(store.entries(setting.game, setting.parameters, offset=place, limit=1)[0].number)
-        check(game, record.moves)
+        check_limits(game, record.moves)
         positions = replay(record)[record.opening + 1 : -2]
         tried = max([1, *(number for hook, number in _TRIED.items() if hook in registry.plugin_of(game).search)])
         for state in chance.sample(positions, min(tried, len(positions))):

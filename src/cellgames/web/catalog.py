@@ -13,26 +13,24 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from cellgames.agents.agent_specs import AGENTS
+from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play
 from cellgames.arena.play.match import records_of
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import start
 from cellgames.envs import registry
+from cellgames.envs.core import Game
 from cellgames.plugins import Setting
 from cellgames.utils.errors import InputError, check_one_of, check_whole, shown
 
 from .agent_seats import AgentSeats
 from .limits import MOVE_S
-
-if TYPE_CHECKING:
-    from cellgames.agents.base import AnyAgent
-    from cellgames.envs.core import Game
 
 MOST_PLAYOUTS = 5000
 """Most playouts of an agent; more would keep a thread busy for minutes a move."""
@@ -56,19 +54,6 @@ def settings_of(game: Game) -> dict[str, Setting]:
     names = (field.name for field in fields(game))  # type: ignore[arg-type]  # games are dataclasses
     flags = (name for name in names if isinstance(getattr(game, name), bool))
     return named | {name: Setting(name, name.replace("_", " ").capitalize()) for name in flags if name not in named}
-
-
-def _check_setting(setting: Setting, game: str, value: object, default: object) -> None:
-    """Raise a `ValueError` unless a visitor may choose `value`."""
-    if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise InputError(setting.name, "true or false", shown(value), where=game)
-    elif setting.choices:
-        check_one_of(setting.name, value, setting.choices, game)
-    else:
-        check_whole(setting.name, value, setting.low, setting.high, game)
-        if (value - setting.low) % setting.step:  # type: ignore[operator]  # it is a number
-            raise InputError(setting.name, f"{setting.low} or {setting.step} more, and so on", value, where=game)
 
 
 def games() -> list[dict[str, Any]]:
@@ -102,9 +87,7 @@ def _offer(id: str) -> Mapping[str, Any] | None:
         "credit": info.credit,
         "rules": list(page.rules),
         "players": list(info.players),
-        "people": [page.person(seat) for seat in range(_MOST_SEATS if len(page.people) == 1 else info.num_players)]
-        if page.people
-        else list(info.players),
+        "people": page.by_seat("people", _MOST_SEATS) or list(info.players),
         "goals": list(page.goals),
         "lesson": bool(page.lesson),
         "simultaneous": info.simultaneous,
@@ -130,7 +113,16 @@ def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
     settings = settings_of(usual)
     for name, value in parameters.items():
         check_one_of("parameter", name, settings, id)
-        _check_setting(settings[name], id, value, getattr(usual, name))
+        setting = settings[name]
+        if isinstance(getattr(usual, name), bool):
+            if not isinstance(value, bool):
+                raise InputError(name, "true or false", shown(value), where=id)
+        elif setting.choices:
+            check_one_of(name, value, setting.choices, id)
+        else:
+            check_whole(name, value, setting.low, setting.high, id)
+            if (value - setting.low) % setting.step:
+                raise InputError(name, f"{setting.low} or {setting.step} more, and so on", value, where=id)
     # A default is left out: what a form shows for "the pattern's own number" must not cut the pattern short.
     defaults = {setting["name"]: setting["default"] for setting in offer["settings"]}
     return registry.make(id, **{name: value for name, value in parameters.items() if value != defaults.get(name)})
@@ -150,30 +142,24 @@ def demonstration(id: str) -> Record:
 # ---------------------------------------------------------------- agents
 
 
-def refuse_spec(spec: str, listed: Mapping[str, str]) -> None:
-    """Raise a `ValueError` unless a visitor may name this agent.
+def load_agent(spec: str, game: Game, listed: Mapping[str, str]) -> AnyAgent:
+    """Return a new agent for the game.
 
     Args:
-        spec: The spec as the visitor wrote it.
+        spec: The agent's spec as a visitor wrote it.
+        game: The game with its parameters.
         listed: Specs that the owner of the page chose, and files, by the names under which the page offers them.
-    """
-    if spec in listed:
-        return
-    match = _SPEC.fullmatch(spec)
-    if match is None or match[1] not in OPEN_AGENTS:
-        known = ", ".join(entry.usage.split("[")[0] for entry in OPEN_AGENTS.values())
-        raise InputError("agent", f"one of {known}, or one that the page lists", shown(spec))
-    if match[2] is not None and int(match[2]) > MOST_PLAYOUTS:
-        raise InputError(f"agent {match[1]}:N", f"N up to {MOST_PLAYOUTS}", match[2])
-
-
-def load_agent(spec: str, game: Game, listed: Mapping[str, str]) -> AnyAgent:
-    """Return a new agent for the game, named by its spec.
 
     Raises:
         ValueError: Visitors may not name this agent, or it cannot play this game.
     """
-    refuse_spec(spec, listed)
+    if spec not in listed:
+        match = _SPEC.fullmatch(spec)
+        if match is None or match[1] not in OPEN_AGENTS:
+            known = ", ".join(entry.usage.split("[")[0] for entry in OPEN_AGENTS.values())
+            raise InputError("agent", f"one of {known}, or one that the page lists", shown(spec))
+        if match[2] is not None and int(match[2]) > MOST_PLAYOUTS:
+            raise InputError(f"agent {match[1]}:N", f"N up to {MOST_PLAYOUTS}", match[2])
     return load(listed.get(spec, spec), game, name=spec)
 
 

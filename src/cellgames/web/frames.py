@@ -19,25 +19,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 
+from cellgames.agents.play_loop import move_in_words
+from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.records.replays import game_of, replay
+from cellgames.arena.season import cup
+from cellgames.arena.season.cup import CupRecord
 from cellgames.envs.core import Game, State
+from cellgames.envs.registry import REGISTRY
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.envs.toroidal_cup.simulator import boards
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.version import __version__
-from cellgames.web.views.view import encoded, player_goals, player_names
+from cellgames.web.views.view import Action, encoded, player_goals, player_names
 
 from . import limits
 from .limits import check as check_limits
-from .views import Frame, view_of
-
-if TYPE_CHECKING:
-    from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season.cup import CupRecord
-    from cellgames.envs.toroidal_cup.game import ToroidalCup
+from .views import Frame, toroidal_cup_view, view_of
 
 _LEVEL = 6  # of compression; 9 takes ten times as long and saves a tenth
 
@@ -71,7 +74,7 @@ def frame(
     state: State,
     before: State | None = None,
     viewer: int | None = None,
-    action: Sequence[int] | None = None,
+    action: Action = None,
 ) -> dict[str, Any]:
     """Return the first game of a batch as JSON that a page can draw.
 
@@ -93,9 +96,7 @@ def frame(
     return _frame(game, state, before, viewer, action).to_data()
 
 
-def _frame(
-    game: Game, state: State, before: State | None, viewer: int | None, action: Sequence[int] | None = None
-) -> Frame:
+def _frame(game: Game, state: State, before: State | None, viewer: int | None, action: Action = None) -> Frame:
     _check_viewer(game, viewer)
     now = view_of(game).frame(state[:1], None if before is None else before[:1], viewer, action)
     return replace(now, fields={**_common(game, state, bool(state.done[0])), **now.fields})
@@ -112,7 +113,7 @@ def _common(game: Game, state: State, done: bool) -> dict[str, Any]:
 
 
 def step_data(
-    game: Game, before: State, after: State, viewer: int | None = None, action: Sequence[int] | None = None
+    game: Game, before: State, after: State, viewer: int | None = None, action: Action = None
 ) -> dict[str, Any]:
     """Return a step as a page that plays shows it; arguments as for `frame`.
 
@@ -124,7 +125,7 @@ def step_data(
     return {"frames": [last.to_data()], "film": packed([*film, last]) if film else None}
 
 
-def trial_data(game: Game, state: State, seat: int, action: Sequence[int] | None = None) -> dict[str, Any]:
+def trial_data(game: Game, state: State, seat: int, action: Action = None) -> dict[str, Any]:
     """Return a film (see `packed`) of what would happen if nobody placed anything more; see `View.trial`.
 
     Raises:
@@ -142,7 +143,7 @@ def _most_frames(game: Game) -> int:
 
 
 def _step_frames(
-    game: Game, before: State, after: State, viewer: int | None, most: int, action: Sequence[int] | None = None
+    game: Game, before: State, after: State, viewer: int | None, most: int, action: Action = None
 ) -> Iterator[Frame]:
     _check_viewer(game, viewer)
     during = {**_common(game, before, False), "turn": int(after.turn[0]), "player": None}
@@ -192,46 +193,8 @@ def replay_data(record: Record | CupRecord) -> dict[str, Any]:
         ReplayError: The record does not reproduce.
         ValueError: A record of an unknown game, or too large (see `limits`).
     """
-    from cellgames.arena.season.cup import CupRecord
-
-    return _season_data(record) if isinstance(record, CupRecord) else _match_data(record)
-
-
-def board_data(record: Record | CupRecord) -> dict[str, Any]:
-    """Return `layout` and `frame` of the last position of a record, which of a Cup's game is not verified."""
-    from cellgames.arena.records.replays import replay
-    from cellgames.arena.season.cup import CupRecord
-
-    game: Game
     if isinstance(record, CupRecord):
-        game, moments = _season(record, 1)
-        *_, last = moments
-        shown = last.to_data()
-    else:
-        game, states = _checked_game(record), replay(record)
-        shown = frame(game, states[-1], states[-2] if len(states) > 1 else None)
-    return {"layout": {**layout(game), "roster": None}, "frame": shown}
-
-
-def _checked_game(record: Record) -> Game:
-    """Return the game of a record that can be shown; raise a `ValueError` for others."""
-    from cellgames.arena.records.replays import game_of
-    from cellgames.envs.registry import REGISTRY
-
-    if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
-        raise InputError("game", f"one of {', '.join(REGISTRY)}", shown(record.game))
-    game = game_of(record)
-    check_limits(game, record.moves)
-    if len(record.agents) != game.info.num_players:
-        raise InputError("agents", f"{game.info.num_players}, one a seat", len(record.agents))
-    return game
-
-
-def _match_data(record: Record) -> dict[str, Any]:
-    from cellgames.agents.play_loop import move_in_words
-    from cellgames.arena.records.record_lines import plain
-    from cellgames.arena.records.replays import replay
-
+        return _season_data(record)
     game, states = _checked_game(record), replay(record)
     marks: list[int] = []
     pictures = packed(_pictures(game, states, marks))
@@ -246,6 +209,30 @@ def _match_data(record: Record) -> dict[str, Any]:
     }
     told = _record_data(record, game.parameters, record.version) | more
     return {"layout": layout(game), "record": told, "frames": pictures, "marks": marks}
+
+
+def board_data(record: Record | CupRecord) -> dict[str, Any]:
+    """Return `layout` and `frame` of the last position of a record, which of a Cup's game is not verified."""
+    game: Game
+    if isinstance(record, CupRecord):
+        game, moments = _season(record, 1)
+        *_, last = moments
+        shown = last.to_data()
+    else:
+        game, states = _checked_game(record), replay(record)
+        shown = frame(game, states[-1], states[-2] if len(states) > 1 else None)
+    return {"layout": {**layout(game), "roster": None}, "frame": shown}
+
+
+def _checked_game(record: Record) -> Game:
+    """Return the game of a record that can be shown; raise a `ValueError` for others."""
+    if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
+        raise InputError("game", f"one of {', '.join(REGISTRY)}", shown(record.game))
+    game = game_of(record)
+    check_limits(game, record.moves)
+    if len(record.agents) != game.info.num_players:
+        raise InputError("agents", f"{game.info.num_players}, one a seat", len(record.agents))
+    return game
 
 
 def _record_data(record: Record | CupRecord, parameters: Mapping[str, Any], version: str) -> dict[str, Any]:
@@ -279,51 +266,35 @@ def _pictures(game: Game, states: Sequence[State], marks: list[int]) -> Iterator
     first = _frame(game, states[0], None, None)
     spare = max(0, limits.PLANES // max(1, len(first.planes())) - len(states))
     most = min(limits.STEP_FRAMES, limits.PICTURES // max(1, animated), spare // max(1, animated))
+    steps = (_step_frames(game, *step, None, most) for step in pairwise(states))
     drawn = 0
-    marks.append(0)
-    yield _with(first, more, 0)
-    for turn, (before, after) in enumerate(pairwise(states), 1):
-        for frame in _step_frames(game, before, after, None, most):
+    for turn, frames in enumerate(chain([[first]], steps)):
+        for frame in frames:
             drawn += len(frame.fields.get("svg", ""))
             if drawn > limits.PLANES:
                 raise InputError("record", f"pictures of at most {limits.PLANES:,} bytes", f"more by turn {turn}")
             marks.append(turn)
-            yield _with(frame, more, turn)
-
-
-def _with(shown: Frame, more: Any, turn: int) -> Frame:
-    """Return the frame with the infos that `View.extra` has of the position after a turn."""
-    if not more:
-        return shown
-    infos = {**shown.fields.get("infos", {}), **{name: list(values[turn]) for name, values in more.items()}}
-    return replace(shown, fields={**shown.fields, "infos": infos})
+            infos = {**frame.fields.get("infos", {}), **{name: list(values[turn]) for name, values in more.items()}}
+            yield replace(frame, fields={**frame.fields, "infos": infos}) if more else frame
 
 
 def _season(record: CupRecord, most: int) -> tuple[ToroidalCup, Iterator[Frame]]:
     """Return a game of the Cup's season, and its frames: Life from an arrangement that nobody placed shape by shape."""
-    from cellgames.arena.season.cup import game_of, start_of
-    from cellgames.envs.toroidal_cup.simulator import boards
-
-    from .views import toroidal_cup_view as toroidal_cup
-
-    game = game_of(record)
+    game = cup.game_of(record)
     check_limits(game)
-    moments = toroidal_cup.life(game, boards([start_of(vars(record))]), record.generations, most, record.pattern)
+    start = boards([cup.start_of(vars(record))])
+    moments = toroidal_cup_view.life(game, start, record.generations, most, record.pattern)
     common: dict[str, Any] = {"turn": 0, "player": None}
     return game, (replace(one, fields={**common, "done": not one.fields["life"], **one.fields}) for one in moments)
 
 
 def _season_data(record: CupRecord) -> dict[str, Any]:
-    from cellgames.arena.season.cup import verify
-
-    from .views import toroidal_cup_view as toroidal_cup
-
     game, frames = _season(record, limits.STEP_FRAMES)
-    for _, error in verify([record]):
+    for _, error in cup.verify([record]):
         raise error
     moments = [*frames]
     rules = {"pattern": record.pattern, "survivors": record.survivors}
-    rosters = toroidal_cup.roster_data(record.agents, game.rows, game.cols)
+    rosters = toroidal_cup_view.roster_data(record.agents, game.rows, game.cols)
     title = f"Toroidal Cup, {record.fixture.occasion}"
     shown = {**layout(game), "title": title, "roster": rosters}
     told = _record_data(record, rules, __version__)

@@ -198,29 +198,25 @@ class GuidedGame(Session):
         game = registry.make(lesson.game, **guide.parameters)
         script = Script(game, guide.line)
         specs = [None, *[guide.opponent or SCRIPT] * (game.info.num_players - 1)]
-        super().__init__(
-            game,
-            specs,
-            lambda spec: load_agent(spec, game) if guide.opponent else script,
-            seed=guide.seed,
-            asked={"game": guide.next},
-        )
+
+        def loaded(spec: str) -> AnyAgent:
+            return load_agent(spec, game) if guide.opponent else script
+
+        super().__init__(game, specs, loaded, seed=guide.seed, asked={"game": guide.next})
 
     @property
     def _own(self) -> int:
         """The number of moves that the person has played."""
-        if self.game.info.simultaneous:
-            return self.turn
-        return sum(event.seat in self.people for event in self._events)
+        return len(self._actions())
 
     def _open(self) -> tuple[Step, list[dict[str, Any]]] | None:
         """Return the present step and the clicks of those of its moves that are still to be played; None at the end."""
-        asked, own = self._lesson.guide.asked, self._own
-        if self.done or own >= len(asked):
+        asked, own = self._lesson.guide.asked, self._actions()
+        if self.done or len(own) >= len(asked):
             return None
-        step = asked[own][0]
+        step = asked[len(own)][0]
         start = next(place for place, (one, _) in enumerate(asked) if one is step)
-        played = [self._clicks(action) for action in self._actions()[start:]]
+        played = [self._clicks(action) for action in own[start:]]
         return step, [found for move in step.moves.split() if (found := clicks(self.game, move)) not in played]
 
     @override

@@ -7,12 +7,14 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from cellgames.envs.core import Game
+from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import InputError
 
-from .views import has_board, view_of
+from .views import view_of
 
 T = TypeVar("T")
 
@@ -48,7 +50,7 @@ def check(game: Game, moves: Sequence[str] | None = None) -> None:
     Raises:
         ValueError: The game is too large, or is to be played and has no board; the message says what was expected.
     """
-    if moves is None and not has_board(game):
+    if moves is None and plugin_of(game).view is None:
         raise InputError("game", "a game that the page has a board for", game.id, "its records can be watched")
     parameters = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
     if moves is not None and len(moves) > MOVES:
@@ -78,8 +80,11 @@ def limited(seconds: float, function: Callable[[], T]) -> T:
     Raises:
         OutOfTimeError: the time is over.
     """
-    thread, clock, done, lock = threading.get_ident(), _clock(), threading.Event(), threading.Lock()
-    end, asked = clock() + seconds, threading.Event()
+    thread, done, asked, lock = threading.get_ident(), threading.Event(), threading.Event(), threading.Lock()
+    clock: Callable[[], float] = time.monotonic
+    if hasattr(time, "pthread_getcpuclockid"):  # the clock of this thread, which every thread can read
+        clock = partial(time.clock_gettime, time.pthread_getcpuclockid(thread))
+    end = clock() + seconds
 
     def watch() -> None:
         while not done.wait(max(end - clock(), 0.001)):
@@ -105,11 +110,3 @@ def limited(seconds: float, function: Callable[[], T]) -> T:
     if failure is not None:
         raise failure
     return result  # type: ignore[return-value]  # of a function that has not failed
-
-
-def _clock() -> Callable[[], float]:
-    """Return a clock of the processor time of this thread that every thread can read."""
-    if not hasattr(time, "pthread_getcpuclockid"):
-        return time.monotonic
-    id = time.pthread_getcpuclockid(threading.get_ident())
-    return lambda: time.clock_gettime(id)

@@ -73,7 +73,7 @@ class Event:
     move: str
     words: Sequence[str]
     shown: Mapping[int | None, Mapping[str, Any]] = field(repr=False)
-    actions: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    actions: Mapping[int | None, tuple[int, ...]] = field(default_factory=dict)
 
     def to_data(self, viewer: int | None) -> dict[str, Any]:
         """Return the event as JSON for a seat that looks.
@@ -395,10 +395,11 @@ class Session:
         with self._lock:
             state, done, curtain, viewer = self.state, self.done, self._curtain(), self._viewer(self.state)
             seat = self._seat()
+            action = self._events[-1].actions.get(seat) if self._events else None
             yours = not done and not self._thinking and curtain is None and self._awaits(seat)
             fresh = self._events[since:] if epoch == self._epoch and not curtain else []
             result = self._result() if done else None
-            shown = None if curtain else frame(self.game, state, self._before(), viewer, self._own_action())
+            shown = None if curtain else frame(self.game, state, self._before(), viewer, action)
             return {
                 "id": self.address,
                 "epoch": self._epoch,
@@ -536,9 +537,7 @@ class Session:
         self._passed = self._passed and not self.keys
         self._came = {*self.people} if saved["moves"] else set()
         for move in saved["moves"]:
-            actions = parse_move(self.game, move)[None]
-            after = self.game.step(self.state, actions)
-            self._keep(after, self._event(after, actions, {}))
+            self._keep(*self._step(parse_move(self.game, move)[None], pictures=False))
         if self._clocks is not None:
             self._clocks.used = {(0, seat): list(own) for seat, own in enumerate(saved["seconds"])}
 
@@ -711,32 +710,23 @@ class Session:
             left[self._forfeit.seat] = 0.0
         return {"left": [round(seconds, 3) for seconds in left], "running": None if running is None else running[1]}
 
-    def _step(self, actions: Tensor) -> tuple[State, Event]:
-        """Return the position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
-        before = self.state
-        after = self.game.step(before, actions)
-        own = self._own_parts(actions)
-        viewers = self.people if (self._passed or self.keys) and not bool(after.done) else (self._viewer(after),)
+    def _step(self, actions: Tensor, *, pictures: bool = True) -> tuple[State, Event]:
+        """Return the position after a step, [1, ...], and its event for the page; nothing is changed yet."""
+        game, before, at_once = self.game, self.state, self.game.info.simultaneous
+        after = game.step(before, actions)
+        parts = actions.view(game.info.num_players, -1).tolist() if at_once else ()
+        own: dict[int | None, tuple[int, ...]] = {seat: tuple(parts[seat]) for seat in self.people if parts}
+        viewers: Sequence[int | None] = (self._viewer(after),)
+        if (self._passed or self.keys) and not bool(after.done):
+            viewers = self.people
         shown = {
-            viewer: step_data(
-                self.game, before, after, viewer=viewer, action=None if viewer is None else own.get(viewer)
-            )
+            viewer: step_data(game, before, after, viewer=viewer, action=own.get(viewer))
             for viewer in viewers
+            if pictures
         }
-        return after, self._event(after, actions, shown)
-
-    def _own_parts(self, actions: Tensor) -> dict[int, tuple[int, ...]]:
-        """Return people's parts of a joint action, by seat; none in games in turns."""
-        parts = actions.view(self.game.info.num_players, -1).tolist() if self.game.info.simultaneous else ()
-        return {seat: tuple(parts[seat]) for seat in self.people if parts}
-
-    def _event(self, after: State, actions: Tensor, shown: Mapping[int | None, Mapping[str, Any]]) -> Event:
-        """Return the event of a step from the present position, with the pictures of `Event.shown`."""
-        before, own = self.state, self._own_parts(actions)
-        played = Played(actions[None], torch.ones(1, dtype=torch.int64, device="cpu"), after)
-        (move,) = moves(self.game, played, 0)
-        seat = None if self.game.info.simultaneous else int(before.current_player)
-        return Event(self.turn + 1, seat, move, move_in_words(self.game, before, move), shown, own)
+        (move,) = moves(game, Played(actions[None], torch.ones(1, dtype=torch.int64, device="cpu"), after), 0)
+        seat = None if at_once else int(before.current_player)
+        return after, Event(self.turn + 1, seat, move, move_in_words(game, before, move), shown, own)
 
     def _keep(self, after: State, event: Event) -> None:
         """Go on to a position of `_step`; positions of long ago are dropped, and of their steps only the names stay."""
@@ -757,11 +747,6 @@ class Session:
     def _viewer(self, state: State) -> int | None:
         """Return the seat that looks at frames; None after the end, when everybody sees all."""
         return None if bool(state.done) or self._forfeit is not None else self._seat()
-
-    def _own_action(self) -> tuple[int, ...] | None:
-        """Return the own action of the person at the screen in the last step, if all act at once."""
-        seat = self._seat()
-        return self._events[-1].actions.get(seat) if self._events and seat is not None else None
 
     def _before(self) -> State | None:
         """Return the position since which changes are marked: the one after the last move of who looks."""

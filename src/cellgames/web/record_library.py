@@ -18,16 +18,8 @@ from typing import Any
 
 from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.agents.time_control import OUT_OF_TIME
-from cellgames.arena.records.record_lines import (
-    RECORDS,
-    RESIGNED,
-    Checksum,
-    Record,
-    RecordError,
-    changed_file,
-    has_changed,
-    settings_of,
-)
+from cellgames.arena.records import record_lines
+from cellgames.arena.records.record_lines import RECORDS, RESIGNED, Checksum, Record, RecordError, has_changed
 from cellgames.arena.season.cup import CupRecord, recognises
 from cellgames.arena.season.games import Fixture
 from cellgames.arena.season.season import SETTINGS
@@ -289,7 +281,7 @@ class Library:
     def _check(self, path: Path, whole: Checksum) -> None:
         """Raise a `ValueError` if the file is not as the finished run of its folder wrote it."""
         try:
-            why = changed_file(settings_of(path.parent)[1], path.name, whole)
+            why = record_lines.changed_file(record_lines.settings_of(path.parent)[1], path.name, whole)
         except RecordError:
             raise InputError(self._name(path), cause="the settings of its run are damaged") from None
         if why:
@@ -315,10 +307,9 @@ def season_list(library: Library) -> list[dict[str, Any]]:
             settings = _settings(library, folder)
         except (LookupError, ValueError):
             continue  # another file of this name
-        try:
+        ends: Mapping[str, Any] = {}
+        with suppress(ValueError):  # a damaged file hides neither its season nor the others
             ends = _part(library, folder, "bracket") or {}
-        except ValueError:  # a damaged file hides neither its season nor the others
-            ends = {}
         found.append(
             {
                 "folder": folder,
@@ -350,11 +341,10 @@ def season_data(library: Library, folder: str) -> dict[str, Any]:
 
 
 def _last(library: Library, file: str) -> dict[str, Any] | None:
-    try:
-        total = library.page(file, 1, 0)["total"]
-    except (LookupError, ValueError):
-        return None
-    return {"file": file, "number": total} if total else None
+    with suppress(LookupError, ValueError):
+        if total := library.page(file, 1, 0)["total"]:
+            return {"file": file, "number": total}
+    return None
 
 
 def _in(folder: str, name: str) -> str:

@@ -48,14 +48,7 @@ class Seated:
         """Return an attribute of the session, or a method that is called for the seat."""
         with self._session.seated(self._seat):
             found = getattr(self._session, name)
-        if not callable(found):
-            return found
-
-        def call(*arguments: Any, **named: Any) -> Any:
-            with self._session.seated(self._seat):
-                return found(*arguments, **named)
-
-        return call
+        return self._session.seated(self._seat)(found) if callable(found) else found
 
 
 class Sessions:
@@ -204,11 +197,10 @@ class Sessions:
             except (LookupError, ValueError):
                 continue  # deleted at this moment, or damaged: whoever opens it reads why
             keys = [key for _, key in saved["keys"]]
-            if ids is None:
-                given[saved["id"]] = keys[0] if keys else ""
-            elif keys and given[saved["id"]] not in keys:
+            own = (keys or [""])[0] if ids is None else given[saved["id"]]
+            if keys and own not in keys:
                 continue
-            address = f"{saved['id']}.{given[saved['id']]}" if keys else saved["id"]
+            address = f"{saved['id']}.{own}" if keys else saved["id"]
             about = {name: saved[name] for name in ("game", "title", "players", "outcome")}
             more = {"names": saved["seats"], "turns": len(saved["moves"])}
             found.append({"id": address, **about, **more, "time": changed})

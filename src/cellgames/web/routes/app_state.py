@@ -29,6 +29,7 @@ _ANSWERS = 16  # about records, that are kept
 Name: TypeAlias = Annotated[str, Query(max_length=100)]
 File: TypeAlias = Annotated[str, Query(max_length=1000)]
 Number: TypeAlias = Annotated[int, Query(ge=1)]
+Count: TypeAlias = Annotated[int, Query(ge=0)]
 Stored: TypeAlias = Annotated[int, Query(ge=1, lt=1 << 63)]
 
 

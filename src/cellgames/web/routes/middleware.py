@@ -65,11 +65,9 @@ class Guard:
                 message["headers"] = [*message.get("headers", ()), *_HEADERS]
             await send(message)
 
-        async def refuse(status: int, reason: str) -> None:
-            await JSONResponse({"error": reason}, status)(scope, receive, guarded_send)
-
         if (refusal := self._refusal(scope["method"], Headers(scope=scope))) is not None:
-            await refuse(*refusal)
+            status, reason = refusal
+            await JSONResponse({"error": reason}, status)(scope, receive, guarded_send)
             return
         size = 0
 
@@ -86,7 +84,11 @@ class Guard:
     def _refusal(self, method: str, headers: Headers) -> tuple[int, str] | None:
         """Return status and reason of a refusal; None if the request may pass."""
         host = headers.get("host", "")
-        if self._hosts is not None and _name_of(host) not in self._hosts:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""  # without port and brackets
+        except ValueError:
+            name = ""
+        if self._hosts is not None and name not in self._hosts:
             return 421, f"this server answers as {', '.join(self._hosts[:2])} only; --host opens it to a network"
         if method not in ("GET", "HEAD", "OPTIONS"):
             origin = headers.get("origin")
@@ -105,14 +107,6 @@ class Guard:
 
 def _too_large(got: str) -> str:
     return f"expected a body of at most {MOST_BODY} bytes, got {got}"
-
-
-def _name_of(host: str) -> str:
-    """Return a host without its port and brackets."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
 
 
 MOST_CONNECTIONS = 500

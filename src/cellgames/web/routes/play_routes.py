@@ -14,6 +14,7 @@ from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from pydantic import Field
 
+from cellgames.agents.loading import identities
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.store import Store
@@ -27,7 +28,7 @@ from cellgames.web.live_game import Session
 from cellgames.web.record_library import MOST_LINE
 from cellgames.web.sessions import Sessions, specs_of
 
-from .app_state import AppState, Body, Name, download
+from .app_state import AppState, Body, Count, Name, download
 
 _QUICK_S = 0.1  # a move's answer waits so long for agents, so that quick ones answer in it
 _LONG_S = 20.0  # an answer waits so long for something new to show
@@ -256,9 +257,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return snapshot(sessions.get(f"{session.id}.{own}" if own else session.id))
 
     @router.get("/api/play/{id}")
-    async def see_game(
-        id: str, epoch: int = -1, since: Annotated[int, Query(ge=0)] = 0, wait: bool = False
-    ) -> dict[str, Any]:
+    async def see_game(id: str, epoch: int = -1, since: Count = 0, wait: bool = False) -> dict[str, Any]:
         """Return the position and the events after `since`; with `wait`, when there is something new or after 20 s."""
         session = await live(id)
         if wait:
@@ -344,16 +343,13 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.post("/api/play/{id}/store")
     def keep_game(id: str, nothing: Act) -> dict[str, Any]:
         """Add the finished game to the store, unless moves were taken back in it."""
-        from cellgames.agents.loading import identities
-
         session = sessions.get(id)
         record = session.record()
         if state.store is None:
             raise HTTPException(409, "this server was started without a store")
         if session.undone:
-            raise HTTPException(
-                409, "moves were taken back in this game, so it cannot be added to the store; save its record instead"
-            )
+            cause = "moves were taken back in this game, so it cannot be added to the store; save its record instead"
+            raise HTTPException(409, cause)
         listed, names = state.agents(), [name for seat, name in enumerate(record.agents) if seat not in session.people]
         known = identities({name: listed.get(name, name) for name in names}, session.game)
         with Store(state.store) as kept:

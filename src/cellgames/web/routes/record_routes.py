@@ -16,11 +16,10 @@ from cellgames.arena.season.cup import CupRecord
 from cellgames.plugins import additions
 from cellgames.web.record_library import MOST_LINE, MOST_SEARCHED, GameFilter, parse, season_data, season_list, summary
 
-from .app_state import AppState, Body, File, Name, Number, Stored, download
+from .app_state import AppState, Body, Count, File, Name, Number, Stored, download
 
 _PAGE = 50  # games in a list, by default
 _Count = Annotated[int, Query(ge=1, le=200)]
-_Least = Annotated[int, Query(ge=0)]
 
 
 class Line(Body):
@@ -33,8 +32,8 @@ def _filter(
     game: Name = "",
     agent: Annotated[str, Query(max_length=200)] = "",
     result: Literal["", "decided", "draw", "forfeit"] = "",
-    least: _Least = 0,
-    most: _Least = 0,
+    least: Count = 0,
+    most: Count = 0,
 ) -> GameFilter:
     """Return the filter of a request."""
     return GameFilter(game, agent, result, least, most)

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cellgames.utils.errors import MOST_SHOWN, clipped
+from cellgames.web.analysis_board import AnalysisBoard
 from cellgames.web.live_game import RefusedError
 from cellgames.web.record_library import Library
 from cellgames.web.sessions import FullError, Sessions
@@ -68,8 +69,6 @@ def create_app(
         hosts: Host names under which it answers; None for any, if it is open to a network.
         origin: Where others reach the server, for the links of games; "" for as the page's own browser does.
     """
-    from cellgames.web.analysis_board import AnalysisBoard
-
     from .analysis_routes import analysis_routes
     from .app_state import AppState
     from .play_routes import play_routes, session_of
@@ -90,30 +89,12 @@ def create_app(
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
     app.add_middleware(Guard, hosts=hosts)
 
-    def failed(status: int, reason: object) -> JSONResponse:
-        return JSONResponse({"error": clipped(str(reason))}, status)
-
     async def refused(request: Request, error: Exception) -> Response:
-        status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
-        return failed(status, error.args[0] if isinstance(error, LookupError) and error.args else error)
+        status, reason = _refusal(error)
+        return JSONResponse({"error": clipped(reason)}, status)
 
-    for kind in _STATUS:
+    for kind in (*_STATUS, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, refused)
-
-    @app.exception_handler(HTTPException)
-    async def http_error(request: Request, error: HTTPException) -> Response:
-        return failed(error.status_code, error.detail)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = ".".join(str(part)[:MOST_SHOWN] for part in first["loc"][:4] if part != "body")
-        return failed(422, f"{place}: {first['msg']}" if place else first["msg"])
-
-    @app.exception_handler(Exception)
-    async def crashed(request: Request, error: Exception) -> Response:
-        said = error.strerror if isinstance(error, OSError) else error  # the path of a file is not for strangers
-        return failed(500, f"{type(error).__name__}: {said}")
 
     # --- the page ---------------------------------------------------------------------------------------------
 
@@ -133,3 +114,18 @@ def create_app(
     app.state.analysis = board = AnalysisBoard()
     app.include_router(analysis_routes(state, sessions, board))
     return app
+
+
+def _refusal(error: Exception) -> tuple[int, str]:
+    """Return the status and the reason with which a request is answered that has failed."""
+    if isinstance(error, HTTPException):
+        return error.status_code, error.detail
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        place = ".".join(str(part)[:MOST_SHOWN] for part in first["loc"][:4] if part != "body")
+        return 422, f"{place}: {first['msg']}" if place else first["msg"]
+    for kind, status in _STATUS.items():
+        if isinstance(error, kind):
+            return status, str(error.args[0] if kind is LookupError and error.args else error)
+    said = error.strerror if isinstance(error, OSError) else error  # the path of a file is not for strangers
+    return 500, f"{type(error).__name__}: {said}"

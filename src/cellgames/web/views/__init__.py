@@ -8,15 +8,10 @@ from cellgames.plugins import resolve
 
 from .view import Frame, View
 
-__all__ = ["Frame", "View", "has_board", "view_of"]
+__all__ = ["Frame", "View", "view_of"]
 
 
 def view_of(game: Game) -> View:
     """Return the view of the game's plugin, else one that shows the pictures that the game draws."""
     view: View = resolve(plugin_of(game).view or f"{__name__}.view:PictureView")(game)
     return view
-
-
-def has_board(game: Game) -> bool:
-    """Return True if the page has a board for the game, on which it can be played."""
-    return plugin_of(game).view is not None

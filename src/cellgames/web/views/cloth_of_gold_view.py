@@ -28,7 +28,7 @@ from cellgames.envs.toroidal_cup.patterns.stamps import STAMPS, usual_name
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 from cellgames.utils.errors import InputError, shown
 
-from .view import CLOTH, Frame, View, changed, clicked, dark, player_names, results
+from .view import CLOTH, Action, Frame, View, changed, clicked, dark, player_names, results
 
 _KILLED = 4
 _NOBODYS = [{"label": "contested", "colour": COLOURS[2]}, {"label": "killed", "colour": drawn.DEAD}]
@@ -57,7 +57,7 @@ class ClothView(View):
             "world": drawn.WORLD,
             "grid": PALE,
             "ink": INK,
-        } | self.more_colours()
+        }
         return {
             "kind": "cells",
             "paint": "cloth",
@@ -73,7 +73,6 @@ class ClothView(View):
                 {"label": "killed", "code": _KILLED, "marks": 0},
                 {"label": "contested", "code": 0, "marks": 3},
                 *([{"label": "neutral", "code": 3, "marks": 0}] if _neutrals(self.game) else []),
-                *({"label": label, "code": 0, "marks": mark} for label, mark in self.more_marks()),
             ],
             "columns": [
                 {"name": "units", "label": "units", "kind": "number"},
@@ -95,18 +94,14 @@ class ClothView(View):
         return self.game.cells * self.game.generations * rounds
 
     @override
-    def frame(
-        self, state: ClothState, before: ClothState | None, viewer: int | None, action: Sequence[int] | None = None
-    ) -> Frame:
+    def frame(self, state: ClothState, before: ClothState | None, viewer: int | None, action: Action = None) -> Frame:
         world, done = self.game.world(state), bool(state.done[0])
         last: list[int] = []
         if before is not None and not round_ends(before, state):
             last = changed(self.game.board(before)[0], self.game.board(state)[0])
         status = _verdict(self.game, state) if done else drawn.whose_turn(self.game, state, player_names(self.game))
         fields = {"status": status, "last": last, "results": results(self.game, state)}
-        scored = done or int(state.round[0]) > 1 - self.game.initial_placement
-        lead: list[int | None] = state.scores[0].int().tolist() if scored else [None, None]
-        return self._framed(world, None if done else world.placed(), lead, fields)
+        return self._framed(world, None if done else world.placed(), self._lead(state), fields)
 
     @override
     def codes(self) -> list[tuple[int, str]]:
@@ -142,23 +137,21 @@ class ClothView(View):
 
     def _life(self, before: ClothState, shown: Sequence[int], words: str) -> Iterator[Frame]:
         """Yield some generations of the round that begins now, in their order."""
-        world, number, last = self.game.world(before), int(before.round[0]), self.game.generations
-        scored = number > 1 - self.game.initial_placement
-        lead: list[int | None] = before.scores[0].int().tolist() if scored else [None, None]
-        wanted = set(shown)
+        world, last, wanted = self.game.world(before), self.game.generations, {*shown}
+        fields: dict[str, Any] = {"last": [], "results": ["", ""], "life": True}
         for generation in range(max(wanted) + 1):
             if generation in wanted:
-                fields = {
-                    "status": f"{words}, generation {generation} of {last}",
-                    "last": [],
-                    "results": ["", ""],
-                    "life": True,
-                }
-                yield self._framed(world, None, lead, fields)
+                status = f"{words}, generation {generation} of {last}"
+                yield self._framed(world, None, self._lead(before), {"status": status, **fields})
             world.generation()
 
+    def _lead(self, state: ClothState) -> list[int | None]:
+        """Return the lead of each side at the last verdict, None before the first one."""
+        scored = bool(state.done[0]) or int(state.round[0]) > 1 - self.game.initial_placement
+        return state.scores[0].int().tolist() if scored else [None, None]
+
     @override
-    def trial(self, state: ClothState, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
+    def trial(self, state: ClothState, seat: int, action: Action, most: int) -> Iterator[Frame]:
         if action is not None:
             raise InputError("action", "none: the units of this turn lie on the board already", list(action))
         if not self.game.board(state).any():
@@ -198,16 +191,6 @@ class ClothView(View):
         flat = cells.astype(np.uint8).ravel()
         return Frame(flat, marks.astype(np.uint8).ravel(), {**fields, "infos": infos, "text": text})
 
-    # --- what the view of an extension adds -----------------------------------------------------------------------
-
-    def more_colours(self) -> dict[str, Any]:
-        """Return more colours of the palette, by name."""
-        return {}
-
-    def more_marks(self) -> list[tuple[str, int]]:
-        """Return more lines of the legend: a label and its marks."""
-        return []
-
     def base_line(self, text: str) -> str:
         """Return the base game's part of a position's text."""
         return text
@@ -220,15 +203,15 @@ class WildClothView(ClothView):
     marks: ClassVar[Mapping[str, int]] = {**ClothView.marks, "ground": 8, "ward_0": 64, "ward_1": 128}
 
     @override
-    def more_colours(self) -> dict[str, Any]:
-        return {"land": ["", *(LAND[name] for name in _LAND[1:])], "signs": _SIGNS, "wards": WARDS}
-
-    @override
-    def more_marks(self) -> list[tuple[str, int]]:
+    def layout(self) -> dict[str, Any]:
+        layout, land = super().layout(), ["", *(LAND[name] for name in _LAND[1:])]
+        palette = layout["palette"] | {"land": land, "signs": _SIGNS, "wards": WARDS}
         lands = _LAND[1:] if self.game.weather else _LAND[1:4] if self.game.terrain else ()
         sides = player_names(self.game) if self.game.perks else []
         wards = [(f"wards of {side}", self.marks[f"ward_{seat}"]) for seat, side in enumerate(sides)]
-        return [*((name, self.marks["ground"] * _LAND.index(name)) for name in lands), *wards]
+        marks = [*((name, self.marks["ground"] * _LAND.index(name)) for name in lands), *wards]
+        legend = [*layout["legend"], *({"label": label, "code": 0, "marks": mark} for label, mark in marks)]
+        return layout | {"palette": palette, "dark": dark(CLOTH, palette, CLOTH["units"]), "legend": legend}
 
     @override
     def base_line(self, text: str) -> str:

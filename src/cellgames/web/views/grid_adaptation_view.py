@@ -26,7 +26,7 @@ from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 from cellgames.utils.errors import InputError
 
 from .view import SEATS as DARK_SEATS
-from .view import TILES, Frame, View, clicked, dark, player_names, results
+from .view import TILES, Action, Frame, View, clicked, dark, player_names, results
 
 _MARKS = {"placed": 1, "born": 2, "died": 4}
 _GHOST = 3  # by how many bits the code of the tile that died is shifted in the marks
@@ -87,9 +87,7 @@ class GridView(View):
         return self.game.spaces * self.game.rounds
 
     @override
-    def frame(
-        self, state: GridState, before: GridState | None, viewer: int | None, action: Sequence[int] | None = None
-    ) -> Frame:
+    def frame(self, state: GridState, before: GridState | None, viewer: int | None, action: Action = None) -> Frame:
         # Who placed what is secret, so a seat is shown as placed the spaces that it has named itself. A tile there may
         # as well be a newborn on a space that others had named, too: the board does not tell, to the seat neither.
         board = self.game.tiles(state)[0].numpy(force=True)
@@ -111,14 +109,16 @@ class GridView(View):
             "last": last,
             "results": results(self.game, state),
             "infos": _infos(self.game, state, viewer if hidden else None, board),
-            "text": _text(self.game, state, board, marks, known=viewer is None and before is not None),
+            "text": [["tiles", int((board >= 0).sum())]],
         }
+        if viewer is None and before is not None:
+            fields["text"] += [[name, int((marks & bit > 0).sum())] for name, bit in _MARKS.items()]
         if bool(state.done[0]):
             fields["places"] = _places(state)
         return Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), fields)
 
     @override
-    def trial(self, state: GridState, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
+    def trial(self, state: GridState, seat: int, action: Action, most: int) -> Iterator[Frame]:
         # Each round has one generation. The others' tiles of this round and all that they hold stay unknown.
         number, last = int(state.round[0]), self.game.rounds
         if number > last:
@@ -138,7 +138,8 @@ class GridView(View):
         for generation in range(min(most, last - number + 2)):
             if generation:
                 old, board = board, _next_board(board)
-                points += int((board >= 0).sum()) * 3 - int(_apart(board[board >= 0], sequence).sum())
+                apart = board[board >= 0] ^ sequence
+                points += 3 * len(apart) - sum(int((apart & value > 0).sum()) for value in rules.DIGITS)
             now = placed & (generation == 0)
             marks = _marks(old, board, now, old >= 0)
             infos = _infos(self.game, state, seat, board)
@@ -209,9 +210,7 @@ class TalkView(GridView):
         return layout
 
     @override
-    def frame(
-        self, state: GridState, before: GridState | None, viewer: int | None, action: Sequence[int] | None = None
-    ) -> Frame:
+    def frame(self, state: GridState, before: GridState | None, viewer: int | None, action: Action = None) -> Frame:
         frame = super().frame(state, before, viewer, action)
         frame.fields["infos"]["said"] = self._said(state, viewer)
         return frame
@@ -251,7 +250,7 @@ def _marks(old: Any, board: Any, placed: Any, before: Any) -> Any:
     return marks + died * (_MARKS["died"] + ((old + 1).astype(np.uint8) << _GHOST))
 
 
-def _named(game: GridAdaptation, action: Sequence[int] | None) -> list[int]:
+def _named(game: GridAdaptation, action: Action) -> list[int]:
     """Return the spaces that an action names."""
     choices = [] if action is None else [*action[:MOST_TILES], action[RESERVE]]
     return sorted({choice for choice in choices if choice < game.spaces})
@@ -266,12 +265,6 @@ def _next_board(board: Any) -> Any:
     live, *ones = grid.unpack(torch.stack([after, *digits]))[0].numpy().astype(np.int8)
     sequences = sum(one * value for one, value in zip(ones, rules.DIGITS, strict=True))
     return np.where(live > 0, sequences, -1).astype(np.int8)
-
-
-def _apart(sequences: Any, sequence: int) -> Any:
-    """Return the Hamming distances of sequences from one, with their shape."""
-    differ = sequences ^ sequence
-    return sum((differ & value > 0).astype(int) for value in rules.DIGITS)
 
 
 def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: Any) -> dict[str, Any]:
@@ -289,13 +282,6 @@ def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: An
                 infos[name] = [shown if seat == viewer else None for seat in range(game.players)]
     public = {"earned": state.public[0].tolist(), "tiles": [int((board == number).sum()) for number in range(8)]}
     return infos | public
-
-
-def _text(game: GridAdaptation, state: GridState, board: Any, marks: Any, known: bool) -> list[list[Any]]:
-    text: list[list[Any]] = [["tiles", int((board >= 0).sum())]]
-    if known:
-        text += [[name, int((marks & bit > 0).sum())] for name, bit in _MARKS.items()]
-    return text
 
 
 def _places(state: GridState) -> list[int]:

@@ -24,7 +24,7 @@ from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.rendering import winning_class
 from cellgames.envs.torus.state import TorusState
 
-from .view import STONES, Frame, View, changed, dark, player_names, results
+from .view import STONES, Action, Frame, View, changed, dark, player_names, results
 
 _CHUNK = 256  # positions at a time
 _DIGITS = 4  # of coordinates, in cells
@@ -88,9 +88,7 @@ class StonesView(View):
         }
 
     @override
-    def frame(
-        self, state: Any, before: StoneState | None, viewer: int | None, action: Sequence[int] | None = None
-    ) -> Frame:
+    def frame(self, state: Any, before: StoneState | None, viewer: int | None, action: Action = None) -> Frame:
         board, last, turn = self.game.board(state)[0], int(state.last[0]), int(state.turn[0])
         cells = board.numpy(force=True).astype(np.uint8)
         marked = [last] if last >= 0 else []

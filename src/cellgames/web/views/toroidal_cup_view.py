@@ -24,7 +24,7 @@ from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, roster
 from cellgames.envs.toroidal_cup.state import CupState
 from cellgames.utils.errors import InputError
 
-from .view import TEAMS, Bytes, Frame, View, changed, clicked, dark, player_names, results
+from .view import TEAMS, Action, Bytes, Frame, View, changed, clicked, dark, player_names, results
 
 
 class CupView(View):
@@ -64,9 +64,7 @@ class CupView(View):
         return self.game.rows * self.game.cols * self.game.max_generations
 
     @override
-    def frame(
-        self, state: CupState, before: CupState | None, viewer: int | None, action: Sequence[int] | None = None
-    ) -> Frame:
+    def frame(self, state: CupState, before: CupState | None, viewer: int | None, action: Action = None) -> Frame:
         done, turn = bool(state.done[0]), int(state.turn[0])
         left = int((state.queue[0, 0] >= 0).sum())
         generation = int(state.generations[0])
@@ -92,11 +90,10 @@ class CupView(View):
     def between(self, before: CupState, after: CupState, most: int) -> Iterator[Frame]:
         if self.animated(before, after) and most > 0:
             pattern = seen_pattern(self.game, after, None)
-            *frames, _ = life(self.game, after.start[:1], int(after.generations[0]), most, pattern)
-            yield from frames
+            yield from [*life(self.game, after.start[:1], int(after.generations[0]), most, pattern)][:-1]
 
     @override
-    def trial(self, state: CupState, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
+    def trial(self, state: CupState, seat: int, action: Action, most: int) -> Iterator[Frame]:
         game, start = self.game, state.start[:1].clone()
         if action is not None:
             if len(action) != 1 or not 0 <= action[0] < game.lattice.actions:

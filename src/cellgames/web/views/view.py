@@ -23,6 +23,8 @@ from cellgames.envs.toroidal_cup.rendering import COLOURS
 from cellgames.utils.errors import InputError
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
+Action: TypeAlias = Sequence[int] | None
+"""A number for each component of an action; None for no action, or for one that is not known."""
 
 _WORDS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
 
@@ -30,17 +32,13 @@ _WORDS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
 def player_names(game: Game) -> list[str]:
     """Return the names of the players for people, by seat, such as Black or Player 3."""
     page = plugin_of(game).page
-    if page is None or not page.people:
-        return list(game.info.players)
-    return [page.person(seat) for seat in range(game.info.num_players)]
+    return (page.by_seat("people", game.info.num_players) if page else []) or list(game.info.players)
 
 
 def player_goals(game: Game) -> list[str]:
     """Return the goal of each player in a sentence, by seat; none if the game states none."""
     page = plugin_of(game).page
-    if page is None or not page.goals:
-        return []
-    return [page.goal(seat) for seat in range(game.info.num_players)]
+    return page.by_seat("goals", game.info.num_players) if page else []
 
 
 def encoded(data: bytes) -> str:
@@ -92,7 +90,7 @@ class View(ABC):
         """Return the constant data of all frames, without the additions of `frames.layout`."""
 
     @abstractmethod
-    def frame(self, state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None) -> Frame:
+    def frame(self, state: Any, before: Any, viewer: int | None, action: Action = None) -> Frame:
         """Return a position as a frame.
 
         Args:
@@ -115,14 +113,12 @@ class View(ABC):
         """Yield frames within a step, at most `most`, without the one of `after`."""
         return iter(())
 
-    def step(
-        self, before: Any, after: Any, viewer: int | None, action: Sequence[int] | None, most: int
-    ) -> Iterator[Frame]:
+    def step(self, before: Any, after: Any, viewer: int | None, action: Action, most: int) -> Iterator[Frame]:
         """Yield the frames of a step: those of `between`, then the one of `after`; arguments as in both."""
         yield from self.between(before, after, most)
         yield self.frame(after, before, viewer, action)
 
-    def trial(self, state: Any, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
+    def trial(self, state: Any, seat: int, action: Action, most: int) -> Iterator[Frame]:
         """Yield the future of the board by Life without further placements, at most `most` generations.
 
         Chance has dice of its own, and no frame depends on facts that `seat` may not know.
@@ -286,7 +282,7 @@ class PictureView(View):
         }
 
     @override
-    def frame(self, state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None) -> Frame:
+    def frame(self, state: Any, before: Any, viewer: int | None, action: Action = None) -> Frame:
         *_, last = [self.game.draw(state)] if before is None else self.game.frames(before, state)
         return self._frame(state, last, viewer)
 
@@ -295,9 +291,7 @@ class PictureView(View):
         return True  # it is not known, and each step may be
 
     @override
-    def step(
-        self, before: Any, after: Any, viewer: int | None, action: Sequence[int] | None, most: int
-    ) -> Iterator[Frame]:
+    def step(self, before: Any, after: Any, viewer: int | None, action: Action, most: int) -> Iterator[Frame]:
         *pictures, last = self.game.frames(before, after)
         for picture in pictures[:most]:
             shown = self._frame(before, picture, viewer)
