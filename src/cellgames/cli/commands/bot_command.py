@@ -34,7 +34,7 @@ _CHECK_TEXT = (
     "Check a program that plays. It plays a few games against random play, every message is checked, and the first\n"
     "one that is wrong is shown. docs/bots.md describes the messages."
 )
-_CHECKED = ("torus-small-v0 --agent 'exec:./mybot --flag'", "toroidal-cup-small-v0 --agent 'exec:node bot.js'")
+_BOTS = ("torus-small-v0 --agent 'exec:./mybot --flag'", "toroidal-cup-small-v0 --agent 'exec:node bot.js'")
 
 
 def add_bot(commands: Any) -> None:
@@ -49,7 +49,7 @@ def add_bot(commands: Any) -> None:
 
 def add_check_bot(commands: Any) -> None:
     """Add `check-bot`."""
-    command = shared.add_command(commands, "check-bot", "GAME --agent exec:COMMAND ", _check, _CHECK_TEXT, _CHECKED)
+    command = shared.add_command(commands, "check-bot", "GAME --agent exec:COMMAND ", _check, _CHECK_TEXT, _BOTS)
     shared.add_game(command)
     command.add_argument("--agent", required=True, metavar="AGENT", help="the command line of the program")
     games = "games at the same time (default 4)"

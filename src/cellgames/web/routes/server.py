@@ -119,7 +119,7 @@ def create_app(
 def _refusal(error: Exception) -> tuple[int, str]:
     """Return the status and the reason with which a request is answered that has failed."""
     if isinstance(error, HTTPException):
-        return error.status_code, error.detail
+        return error.status_code, str(error.detail)
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         place = ".".join(str(part)[:MOST_SHOWN] for part in first["loc"][:4] if part != "body")
