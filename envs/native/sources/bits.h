@@ -47,9 +47,6 @@ CELLGAMES_INLINE Words every(uint64_t word) {
 }
 #endif
 
-// A word with its lowest bits set, 0 to 64 of them.
-CELLGAMES_INLINE uint64_t low_bits(int bits) { return bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
-
 // Room for words where vectors of them may lie.
 class Room {
   public:
@@ -162,7 +159,7 @@ struct Neighbours {
     }
 };
 
-// Eight boards of those that stand side by side in memory, or as many as are left; the others are empty.
+// The boards of a vector of those that stand side by side in memory, or as many as are left; the others are empty.
 CELLGAMES_INLINE Words load_some(const uint64_t* from, int64_t lanes) {
     if (lanes == kLanes) return load(from);
     uint64_t words[kLanes] = {};

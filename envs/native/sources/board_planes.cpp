@@ -11,6 +11,7 @@
 namespace {
 
 constexpr int kBits = 16;  // that become cells at a time
+constexpr int kWord = 64;
 constexpr int kTile = 8;   // games whose boards are read at a time: a line of the cache
 constexpr int64_t kFarBytes = 16 << 20;  // so many are out of the caches before anybody reads them
 
@@ -51,23 +52,30 @@ void write_bits(uint16_t bits, Number* out) {
 }
 #endif
 
-template <class Number>
-constexpr int kChunk = 64 / sizeof(Number);  // cells that are written at a time, a line of the cache
-
-// Write the cells of a board; `out` has room for a chunk more, which the last row writes too much.
-template <bool packed, class Number>
+// Write the cells of a board, as many pieces of `kBits` a word as its width needs: what that is too much is overwritten
+// by the next word, for the last one `out` has room for a word more.
+template <bool packed, int pieces, class Number>
 CELLGAMES_INLINE void unpack(const Layout& layout, const uint64_t* words, Number* out) {
-    const int64_t cols = layout.cols, width = layout.width;
     int64_t above = 0;  // rows in the word before the row
-    for (int64_t row = 0; row < layout.rows; ++row, out += cols)
-        for (int64_t start = 0; start < cols; start += width) {
-            const int64_t columns = cols - start < width ? cols - start : width;
-            uint64_t word = packed ? *words >> above * layout.row_bits : *words++;
+    for (int64_t row = 0; row < layout.rows; ++row, out += layout.cols)
+        for (int64_t start = 0; start < layout.cols; start += layout.width) {
+            const uint64_t word = packed ? *words >> above * layout.row_bits : *words++;
             if (packed && ++above == layout.rows_a_word) ++words, above = 0;
-            for (int64_t at = 0; at < columns; at += kChunk<Number>, word >>= kChunk<Number>)
-                for (int64_t bits = 0; bits < kChunk<Number> && at + bits < columns; bits += kBits)
-                    write_bits(static_cast<uint16_t>(word >> bits), out + start + at + bits);
+            for (int piece = 0; piece < pieces; ++piece)
+                write_bits(static_cast<uint16_t>(word >> piece * kBits), out + start + piece * kBits);
         }
+}
+
+template <class Number>
+CELLGAMES_INLINE void unpack(const Layout& layout, const uint64_t* words, Number* out) {
+    const auto as = [&](auto pieces) {
+        layout.rows_a_word > 1 ? unpack<true, pieces()>(layout, words, out) : unpack<false, pieces()>(layout, words, out);
+    };
+    const int64_t pieces = (layout.width - 1) / kBits;
+    if (pieces == 0) as(std::integral_constant<int, 1>());
+    else if (pieces == 1) as(std::integral_constant<int, 2>());
+    else if (pieces == 2) as(std::integral_constant<int, 3>());
+    else as(std::integral_constant<int, 4>());
 }
 
 // Far memory that is written from front to back. Whole lines go past the caches, so that none need be read.
@@ -118,7 +126,7 @@ class Output {
 
 template <class Number>
 CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, int64_t to) {
-    const int64_t size = layout.rows * layout.cols, stored = layout.stored(), room = size + kChunk<Number>;
+    const int64_t size = layout.rows * layout.cols, stored = layout.stored(), room = size + kWord;
     const int64_t all = layout.boards + layout.values, seats = layout.seats;
     std::vector<uint64_t> words(static_cast<size_t>(layout.boards * kTile * stored));
     std::vector<Number> boards(static_cast<size_t>((seats > 1 ? layout.boards : 1) * room)), same(static_cast<size_t>(size));
@@ -155,8 +163,7 @@ CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, in
                 const bool over = !far && seats == 1 && end - near >= room;  // what it writes too much is overwritten
                 if (over || look % seats == 0) {
                     const uint64_t* given = words.data() + (lane * layout.boards + board) * stored;
-                    Number* to_cells = over ? near : cells;
-                    layout.rows_a_word > 1 ? unpack<true>(layout, given, to_cells) : unpack<false>(layout, given, to_cells);
+                    unpack(layout, given, over ? near : cells);
                 }
                 if (far) out.put(cells, bytes);
                 else if (!over) std::copy(cells, cells + size, near);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
-#include "bits.h"
+#include "portable.h"
 
 namespace cellgames::cloth {
 
@@ -22,52 +24,13 @@ struct Board {
     uint64_t own(int word) const { return low_bits(word == words - 1 ? cols - width * word : width); }
 };
 
-// Up to eight worlds of a batch, by their places in it.
-struct Some {
-    int64_t place[kLanes];  // -1: none
-    int64_t together;       // how many, if they are so many first lanes and stand next to each other, else 0
-
-    Some() : together(0) { std::fill(place, place + kLanes, int64_t{-1}); }
-    // Of a list, or without one of the batch.
-    Some(const int64_t* list, int64_t first, int64_t end) : Some() {
-        const int64_t count = std::min<int64_t>(kLanes, end - first);
-        for (int64_t lane = 0; lane < count; ++lane) place[lane] = list ? list[first + lane] : first + lane;
-        join();
-    }
-    void join() {
-        together = 0;
-        while (together < kLanes && place[0] >= 0 && place[together] == place[0] + together) ++together;
-        for (int64_t lane = together; lane < kLanes; ++lane)
-            if (place[lane] >= 0) together = 0;
-    }
-    CELLGAMES_INLINE_MEMBER Words load(const uint64_t* words) const {
-        if (together) return load_some(words + place[0], together);
-        uint64_t all[kLanes];
-        for (int lane = 0; lane < kLanes; ++lane) all[lane] = place[lane] < 0 ? 0 : words[place[lane]];
-        return cellgames::load(all);
-    }
-    CELLGAMES_INLINE_MEMBER void store(uint64_t* words, Words some) const {
-        if (together) return store_some(words + place[0], some, together);
-        uint64_t all[kLanes];
-        cellgames::store(all, some);
-        for (int lane = 0; lane < kLanes; ++lane)
-            if (place[lane] >= 0) words[place[lane]] = all[lane];
-    }
-    // All bits of the worlds for which the function of a place returns true.
-    template <class Condition>
-    CELLGAMES_INLINE_MEMBER Words where(const Condition& condition) const {
-        uint64_t all[kLanes];
-        for (int lane = 0; lane < kLanes; ++lane) all[lane] = place[lane] >= 0 && condition(place[lane]) ? ~uint64_t{0} : 0;
-        return cellgames::load(all);
-    }
-};
-
 // A thread for each share of the work that is worth one.
 inline int64_t threads_for(int64_t threads, int64_t tiles, const Board& board, int64_t least = 40000) {
     return std::min(threads, tiles * board.rows * board.words / least + 1);
 }
 
-inline int64_t tiles_of(int64_t worlds) { return (worlds + kLanes - 1) / kLanes; }
+constexpr int64_t kTile = 8;  // worlds that a thread plays, at least: a multiple of the lanes of every instruction set
+inline int64_t tiles_of(int64_t worlds) { return (worlds + kTile - 1) / kTile; }
 
 // The planes of a's, b's, neutral and killed cells, each [rows + 1, words, worlds].
 template <class Word>

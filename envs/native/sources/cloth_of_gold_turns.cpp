@@ -1,7 +1,7 @@
 // Turns of Cloth of Gold, what may be done in them, and whole steps of a `Vector`: `envs/cloth_of_gold/placement.py`,
 // `simulation.py`, `rounds.py`, `native_step.py`.
 //
-// Eight games stand side by side, as in `cloth_of_gold.cpp`.
+// Some games stand side by side, as in `cloth_of_gold.cpp`.
 #include "cloth_of_gold.h"
 #include "random.h"
 #include "threefry.h"
@@ -10,14 +10,10 @@
 CELLGAMES_EXPORT void cellgames_cloth_of_gold_zones(int64_t rows, int64_t cols, int64_t worlds, int64_t threads,
                                                     const uint64_t* units, const int32_t* buffer, uint64_t* out);
 
+namespace cellgames::cloth {
 namespace {
 
-using namespace cellgames;
-using namespace cellgames::cloth;
-
 constexpr int kMostWords = 32, kLargestRadius = 64, kMostReach = 4;
-
-// --- territory -------------------------------------------------------------------------------------------------------
 
 // The cells at a distance less than the radius, by rows up or down: so many columns to either side (`rules.disk`).
 struct Disk {
@@ -37,90 +33,6 @@ struct Disk {
     }
 };
 
-// The territory of some worlds' units. Spans of columns are spread first, in rows, then rows over each other.
-// `known`: the words of a row if the code is for so many, else 0.
-template <int known>
-class Territory {
-  public:
-    Territory(const Board& board, const Disk& disk)
-        : board_(board), disk_(disk), words_(known ? known : board.words),
-          size_((board.rows + 2 * (disk.radius - 1)) * words_), room_(int64_t{size_} * disk.spans + 4) {}
-
-    CELLGAMES_INLINE_MEMBER void make(const uint64_t* units, uint64_t* fields, const Some& some) {
-        const int beyond = disk_.radius - 1, last = board_.rows * words_;
-        for (int row = 0; row < board_.rows; ++row) {
-            Words now[known ? known : kMostWords];
-            for (int word = 0; word < words_; ++word) now[word] = some.load(units + board_.at(row, word));
-            Words* out = room_.begin() + (row + beyond) * words_;
-            int reach = 0;
-            for (int span = 0; span < disk_.spans; ++span, out += size_) {
-                while (reach < disk_.width[span]) {
-                    const int by = std::min(reach + 1, disk_.width[span] - reach);  // more would leave gaps at edges
-                    spread(now, by);
-                    reach += by;
-                }
-                for (int word = 0; word < words_; ++word) out[word] = now[word];
-            }
-        }
-        // Above each other, rows of one span lie next to each other.
-        Words* middle = room_.begin() + int64_t{disk_.span[0]} * size_ + beyond * words_;
-        for (int index = 0; index < last; index += 4) {
-            const int count = std::min(last - index, 4);
-            Words all[4];
-            for (int other = 0; other < 4; ++other) all[other] = other < count ? middle[index + other] : every(0);
-            for (int down = 1; down <= beyond; ++down) {
-                const Words* span = room_.begin() + int64_t{disk_.span[down]} * size_ + beyond * words_ + index;
-                const Words *above = span - down * words_, *below = span + down * words_;
-                for (int other = 0; other < 4; ++other) all[other] = all[other] | above[other] | below[other];
-            }
-            for (int other = 0; other < count; ++other) {
-                const int row = (index + other) / words_, word = (index + other) % words_;
-                some.store(fields + board_.at(row, word), all[other] & every(board_.own(word)));
-            }
-        }
-        for (int word = 0; word < words_; ++word) some.store(fields + board_.at(board_.rows, word), every(0));
-    }
-
-  private:
-    // Spread a row to both sides. What goes beyond a word's columns is in its neighbour as well, and wiped off at last.
-    CELLGAMES_INLINE_MEMBER void spread(Words* row, int by) const {
-        Words before = every(0);
-        for (int word = 0; word < words_; ++word) {
-            const Words here = row[word];
-            Words wide = here | here << by | here >> by;
-            if (word) wide = wide | before >> (board_.width - by);
-            if (word + 1 < words_) wide = wide | row[word + 1] << (board_.width - by);
-            row[word] = wide;
-            before = here;
-        }
-    }
-
-    const Board& board_;
-    const Disk& disk_;
-    int words_, size_;
-    Room room_;
-};
-
-template <int known>
-CELLGAMES_INLINE void make_all(const Board& board, const Disk& disk, const uint64_t* units, uint64_t* fields,
-                               const int64_t* list, int64_t from, int64_t to) {
-    Territory<known> territory(board, disk);
-    for (int64_t first = from; first < to; first += kLanes) territory.make(units, fields, Some(list, first, to));
-}
-
-CELLGAMES_DISPATCH
-void make_territory(const Board& board, const Disk& disk, const uint64_t* units, uint64_t* fields, const int64_t* list,
-                    int64_t from, int64_t to) {
-    if (board.words == 1)
-        make_all<1>(board, disk, units, fields, list, from, to);
-    else if (board.words == 2)
-        make_all<2>(board, disk, units, fields, list, from, to);
-    else
-        make_all<0>(board, disk, units, fields, list, from, to);
-}
-
-// --- what may be done ------------------------------------------------------------------------------------------------
-
 // The state of games: bitboards as in `Board`, those of two players one after the other, and numbers.
 struct Games {
     const uint64_t *units, *territory, *neutral, *killed, *placed;
@@ -136,157 +48,7 @@ inline int allowance(const Games& games, int64_t game, int max_units) {
     return std::min(max_units + games.supply[2 * game + games.player[game]] / 4, 2 * max_units);
 }
 
-// Cells of one row of eight games.
-struct Row {
-    Words taken[kMostWords], other[kMostWords];  // by units, by those of the opponent
-};
-
-CELLGAMES_INLINE void read_row(const Board& board, const Games& games, const Some& some, Words second, int row,
-                               Row& out) {
-    for (int word = 0; word < board.words; ++word) {
-        if (row == board.rows) {
-            out.taken[word] = out.other[word] = every(0);
-            continue;
-        }
-        const uint64_t* at = games.units + board.at(row, word);
-        const Words a = some.load(at), b = some.load(at + board.plane());
-        out.taken[word] = a | b;
-        out.other[word] = (a & second) | (b & ~second);
-    }
-}
-
-// Find the cells where the movers may place a unit (`rules.placeable`), [row, word, lane]; return those of any row.
-CELLGAMES_INLINE Words find_cells(const Board& board, const Games& games, const Some& some, uint64_t* cells) {
-    const Words second = some.where([&](int64_t game) { return games.player[game] == 1; });
-    const Words homeless = some.where([&](int64_t game) { return games.live[2 * game + games.player[game]] == 0; });
-    Row rows[3];
-    Row *above = rows, *here = rows + 1, *below = rows + 2;
-    read_row(board, games, some, second, board.rows, *above);
-    read_row(board, games, some, second, 0, *here);
-    Words any = every(0);
-    for (int row = 0; row < board.rows; ++row) {
-        read_row(board, games, some, second, row + 1, *below);
-        for (int word = 0; word < board.words; ++word, cells += kLanes) {
-            const int64_t at = board.at(row, word);
-            const Words other = here->other[word];
-            Words near = other << 1 | other >> 1 | above->other[word] | below->other[word] | here->taken[word];
-            if (word) near = near | here->other[word - 1] >> (board.width - 1);
-            if (word + 1 < board.words) near = near | here->other[word + 1] << (board.width - 1);
-            Words taken = near | some.load(games.neutral + at) | some.load(games.killed + at);
-            if (games.water) taken = taken | some.load(games.water + at);
-            const Words a = some.load(games.territory + at), b = some.load(games.territory + board.plane() + at);
-            const Words home = homeless | (((second & b) | (~second & a)) & ~((second & a) | (~second & b)));
-            const Words legal = home & ~taken & every(board.own(word));
-            store(cells, legal);
-            any = any | legal;
-        }
-        Row* free = above;
-        above = here, here = below, below = free;
-    }
-    return any;
-}
-
-// All legal actions (`rules.choices`), [row, word, lane], and in which of the eight games the turn may end.
-CELLGAMES_INLINE void find_actions(const Board& board, const Games& games, const Some& some, int max_units,
-                                   uint64_t* cells, bool* may_end) {
-    uint64_t any[kLanes];
-    store(any, find_cells(board, games, some, cells));
-    const auto whole = [&](int64_t game) { return allowance(games, game, max_units); };
-    const auto rested = [&](int64_t game) { return games.acts[game] < 2 * whole(game); };
-    const Words placing = some.where([&](int64_t game) {
-        return games.left[game] > 0 && (rested(game) || games.left[game] == whole(game));
-    });
-    const Words taking = some.where(rested);
-    for (int lane = 0; lane < kLanes; ++lane) {
-        const int64_t game = some.place[lane];
-        may_end[lane] = game >= 0 && (games.left[game] < whole(game) || !any[lane]);
-    }
-    for (int row = 0; row < board.rows; ++row)
-        for (int word = 0; word < board.words; ++word, cells += kLanes)
-            store(cells, (load(cells) & placing) | (some.load(games.placed + board.at(row, word)) & taking));
-}
-
-// Join the rows of one game, and the end of the turn: a bit for each action.
-CELLGAMES_INLINE void join_rows(const Board& board, const uint64_t* cells, int lane, bool may_end, uint64_t* bits) {
-    uint64_t joined = 0;
-    int filled = 0;
-    const auto add = [&](uint64_t word, int columns) {
-        joined |= word << filled;
-        filled += columns;
-        if (filled < 64) return;
-        *bits++ = joined;
-        filled -= 64;
-        joined = filled ? word >> (columns - filled) : 0;
-    };
-    const int last = board.cols - board.width * (board.words - 1);
-    for (int row = 0; row < board.rows; ++row) {
-        for (int word = 0; word + 1 < board.words; ++word, cells += kLanes) add(cells[lane], board.width);
-        add(cells[lane], last);
-        cells += kLanes;
-    }
-    add(may_end, 1);
-    *bits = joined;
-}
-
-// The bytes, 0 or 1, of each octet of bits.
-struct Octets {
-    uint64_t bytes[256];
-    Octets() {
-        for (uint64_t octet = 0; octet < 256; ++octet) {
-            const uint64_t apart = (octet | octet << 28) & 0x0000000F0000000F;
-            const uint64_t pairs = (apart | apart << 14) & 0x0003000300030003;
-            bytes[octet] = (pairs | pairs << 7) & 0x0101010101010101;
-        }
-    }
-};
-
-// Write 64 bits as bytes, 0 or 1.
-CELLGAMES_INLINE void write_bytes(const Octets& octets, uint64_t bits, uint8_t* out) {
-    for (int octet = 0; octet < 8; ++octet)
-        std::memcpy(out + 8 * octet, &octets.bytes[bits >> (8 * octet) & 0xFF], sizeof(uint64_t));
-}
-
 enum Form { kBitboards, kBytes };
-
-CELLGAMES_DISPATCH
-void write_legal(const Board& board, const Games& games, int max_units, Form form, void* out, int64_t from,
-                 int64_t to) {
-    const int64_t actions = board.cells() + 1;
-    const int64_t bolts = games.spells ? board.cells() : 0;  // actions behind those of cells
-    std::vector<uint64_t> cells(static_cast<size_t>(board.rows) * board.words * kLanes);
-    std::vector<uint64_t> bits(static_cast<size_t>(actions / 64 + 2));
-    static const Octets octets;
-    for (int64_t first = from; first < to; first += kLanes) {
-        const Some some(nullptr, first, to);
-        if (form == kBitboards) {
-            uint64_t* boards = static_cast<uint64_t*>(out);
-            find_cells(board, games, some, cells.data());
-            for (int row = 0, index = 0; row <= board.rows; ++row)
-                for (int word = 0; word < board.words; ++word, index += kLanes)
-                    some.store(boards + board.at(row, word), row < board.rows ? load(cells.data() + index) : every(0));
-            continue;
-        }
-        bool may_end[kLanes];
-        find_actions(board, games, some, max_units, cells.data(), may_end);
-        for (int lane = 0; lane < some.together; ++lane) {
-            join_rows(board, cells.data(), lane, may_end[lane], bits.data());
-            uint8_t* target = static_cast<uint8_t*>(out) + (first + lane) * (actions + bolts);
-            int64_t action = 0;
-            for (; action + 64 <= actions; action += 64) write_bytes(octets, bits[action / 64], target + action);
-            uint8_t rest[64];
-            write_bytes(octets, bits[action / 64], rest);
-            std::memcpy(target + action, rest, static_cast<size_t>(actions - action));
-            if (!bolts) continue;
-            const int64_t game = first + lane;
-            const bool may = games.spells[2 * game + games.player[game]] > 0 &&
-                             games.acts[game] < 2 * allowance(games, game, max_units);
-            std::memset(target + bolts, may, static_cast<size_t>(bolts));
-            target[2 * bolts] = may_end[lane];
-        }
-    }
-}
-
-// --- turns and rounds ------------------------------------------------------------------------------------------------
 
 // What turns change.
 struct Turns {
@@ -309,86 +71,6 @@ void add_disk(const Board& board, const Disk& disk, uint64_t* field, int row, in
         }
     }
 }
-
-void play_turns(const Board& board, const Disk& disk, const Turns& turns, int count, int max_units, int64_t from,
-                int64_t to) {
-    const int64_t plane = board.plane();
-    std::vector<int64_t> smaller[2];  // games in which a player has taken a unit back
-    for (int64_t game = from; game < to; ++game) {
-        const int64_t player = turns.player[game];
-        bool back = false;
-        for (int index = 0; index < count; ++index) {
-            const int64_t cell = turns.cells[game * count + index];
-            if (cell < 0 || cell >= board.cells()) continue;
-            const int row = static_cast<int>(cell / board.cols), col = static_cast<int>(cell % board.cols);
-            const uint64_t bit = uint64_t{1} << (col % board.width);
-            const int64_t at = board.at(row, col / board.width) + game;
-            const int change = turns.placed[at] & bit ? -1 : 1;
-            turns.units[player * plane + at] ^= bit;
-            turns.placed[at] ^= bit;
-            turns.live[2 * game + player] += change;
-            turns.left[game] -= change;
-            ++turns.acts[game];
-            back |= change < 0;
-            if (change > 0) add_disk(board, disk, turns.territory + player * plane + game, row, col);
-        }
-        if (back) smaller[player].push_back(game);
-        if (!turns.ending[game]) continue;
-        for (int row = 0; row < board.rows; ++row)
-            for (int word = 0; word < board.words; ++word) turns.placed[board.at(row, word) + game] = 0;
-        turns.left[game] = max_units;
-        turns.acts[game] = 0;
-    }
-    for (int player = 0; player < 2; ++player)
-        make_territory(board, disk, turns.units + player * plane, turns.territory + player * plane,
-                       smaller[player].data(), 0, static_cast<int64_t>(smaller[player].size()));
-}
-
-// The live cells of each of some worlds.
-CELLGAMES_DISPATCH
-void count_cells(const Board& board, const uint64_t* boards, const uint64_t* others, const Some& some,
-                 int32_t (&counts)[kLanes]) {
-    Words total = every(0);
-    for (int row = 0; row < board.rows; ++row)
-        for (int word = 0; word < board.words; ++word) {
-            const int64_t at = board.at(row, word);
-            total = total + ones_of(some.load(boards + at) & (others ? some.load(others + at) : every(~uint64_t{0})));
-        }
-    uint64_t all[kLanes];
-    store(all, total);
-    for (int lane = 0; lane < kLanes; ++lane) counts[lane] = static_cast<int32_t>(all[lane]);
-}
-
-// Play the generations of a round in the games of a list, and make their territory and count their units anew.
-void play_round(const Board& board, const Disk& disk, const Planes<uint64_t>& planes, uint64_t* territory,
-                int32_t* live, int64_t generations, int64_t neutral_rules, const int64_t* games, int64_t from,
-                int64_t to) {
-    const Planes<const uint64_t> given{{planes.plane[0], planes.plane[1], planes.plane[2], planes.plane[3]}};
-    play_worlds(board, given, planes, games, generations, neutral_rules, true, from, to);
-    for (int player = 0; player < 2; ++player) {
-        const uint64_t* own = planes.plane[player];
-        make_territory(board, disk, own, territory + player * board.plane(), games, from, to);
-        for (int64_t first = from; first < to; first += kLanes) {
-            const Some some(games, first, to);
-            int32_t counts[kLanes];
-            count_cells(board, own, nullptr, some, counts);
-            for (int lane = 0; lane < kLanes; ++lane)
-                if (some.place[lane] >= 0) live[2 * some.place[lane] + player] = counts[lane];
-        }
-    }
-}
-
-// Count cells of some games: both players' territory, what is in both, and killed cells.
-void tally(const Board& board, const uint64_t* territory, const uint64_t* killed, const Some& some,
-           int32_t (&counts)[4][kLanes]) {
-    const uint64_t* second = territory + board.plane();
-    count_cells(board, territory, nullptr, some, counts[0]);
-    count_cells(board, second, nullptr, some, counts[1]);
-    count_cells(board, territory, second, some, counts[2]);
-    count_cells(board, killed, nullptr, some, counts[3]);
-}
-
-// --- whole steps -----------------------------------------------------------------------------------------------------
 
 // What a game's options say, as `native_step.py` writes it.
 struct Rules {
@@ -457,95 +139,6 @@ void restart(const Board& board, const Rules& rules, const State& state, int64_t
     for (int64_t at : {game, worlds + game}) state.rewards[at] = state.scores[at] = 0.0f;
 }
 
-// Score the rounds that have been played and decide games: `rounds._closed`, `ClothOfGold.ends`.
-void close_rounds(const Board& board, const Rules& rules, const State& state, const Given& step,
-                  const std::vector<int64_t>& games) {
-    const auto count = static_cast<int64_t>(games.size());
-    for (int64_t first = 0; first < count; first += kLanes) {
-        const Some some(games.data(), first, count);
-        int32_t counts[4][kLanes];
-        tally(board, state.territory, state.killed, some, counts);
-        for (int lane = 0; lane < kLanes && some.place[lane] >= 0; ++lane) {
-            const int64_t game = some.place[lane];
-            const int32_t a = state.live[2 * game], b = state.live[2 * game + 1], lead = a - b;
-            const int32_t number = state.round[game], before = static_cast<int32_t>(state.scores[game]);
-            int32_t* row = state.rounds + (game * (rules.max_rounds + 1) + number) * 6;
-            row[0] = a, row[1] = b;
-            for (int kind = 0; kind < 4; ++kind) row[2 + kind] = counts[kind][lane];
-            bool over;
-            if (rules.extinction)
-                over = number >= 1 && (a == 0 || b == 0);
-            else
-                over = number >= rules.first_verdict && (lead == 0 || (lead > 0 ? before >= lead : before <= lead));
-            step.terminated[game] = over;
-            step.truncated[game] = !over && number == rules.max_rounds;
-            state.scores[game] = static_cast<float>(lead);
-            state.scores[board.worlds + game] = static_cast<float>(-lead);
-            if (over || step.truncated[game]) {
-                step.rewards[game] = lead > 0 ? 1.0f : -1.0f;
-                step.rewards[board.worlds + game] = lead < 0 ? 1.0f : -1.0f;
-            } else {
-                state.round[game] = number + 1;
-                begin_round(rules, state, game);
-            }
-        }
-    }
-}
-
-// A step of some games (see `NativeStep`).
-void play_step(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
-               int64_t from, int64_t to) {
-    const int64_t end = board.cells(), plane = board.plane(), worlds = board.worlds;
-    const int64_t* chosen = step.random ? step.actions : step.given;
-    std::vector<uint8_t> ending(static_cast<size_t>(to - from));
-    std::vector<int64_t> closing, playing;
-    std::vector<int32_t> before;
-    if (step.random) draw_actions(step, end + 1, from, to);
-    if (rules.shaping != 0.0) before.assign(state.live + 2 * from, state.live + 2 * to);
-    for (int64_t game = from; game < to; ++game) {
-        ending[static_cast<size_t>(game - from)] = chosen[game] == end;
-        step.terminated[game] = step.truncated[game] = false;
-        step.rewards[game] = step.rewards[worlds + game] = 0.0f;
-        ++state.turn[game];
-    }
-    const Turns turns{state.units, state.placed, state.territory, state.live,         state.left,
-                      state.acts,  state.player, chosen,          ending.data() - from};
-    play_turns(board, disk, turns, 1, static_cast<int>(rules.max_units), from, to);
-    for (int64_t game = from; game < to; ++game) {
-        if (!ending[static_cast<size_t>(game - from)]) continue;
-        if (state.player[game] != state.first[game]) {
-            closing.push_back(game);
-            if (state.round[game] > 0) playing.push_back(game);
-        }
-        state.player[game] = 1 - state.player[game];
-    }
-    if (!playing.empty()) {
-        const Planes<uint64_t> planes{{state.units, state.units + plane, state.neutral, state.killed}};
-        play_round(board, disk, planes, state.territory, state.live, rules.generations, rules.neutral_rules,
-                   playing.data(), 0, static_cast<int64_t>(playing.size()));
-    }
-    close_rounds(board, rules, state, step, closing);
-    for (int64_t game = from; game < to; ++game) {
-        float *a = step.rewards + game, *b = a + worlds;
-        if (rules.shaping != 0.0) {
-            const size_t at = static_cast<size_t>(2 * (game - from));
-            const double more_a = (state.live[2 * game] - before[at]) * rules.shaping;
-            const double more_b = (state.live[2 * game + 1] - before[at + 1]) * rules.shaping;
-            *a = static_cast<float>(*a + more_a - more_b);
-            *b = static_cast<float>(*b + more_b - more_a);
-        }
-        state.rewards[game] = *a;
-        state.rewards[worlds + game] = *b;
-    }
-    for (int64_t game : closing)
-        if (step.terminated[game] || step.truncated[game]) restart(board, rules, state, game);
-    const Games games{state.units,  state.territory, state.neutral, state.killed, state.placed,
-                      state.player, state.live,      state.left,    state.acts};
-    write_legal(board, games, static_cast<int>(rules.max_units), kBytes, step.mask, from, to);
-}
-
-// --- turns with wild options -----------------------------------------------------------------------------------------
-
 // What a game's options say, as `cloth_of_gold_wild/native_step.py` writes it.
 struct WildRules {
     int64_t rows, cols, radius, max_units, hull, buffer, terrain, perks;
@@ -583,75 +176,14 @@ void strike(const Board& board, const WildState& state, int64_t game, int64_t ce
     --state.spells[2 * game + player];
 }
 
-// Make the territory or the zones of some sides anew, by twice the game and the player: `rounds.widened`.
-void widen(const Board& board, const WildRules& rules, const WildState& state, const std::vector<int64_t>& sides) {
-    const int64_t plane = board.plane(), worlds = board.worlds, count = static_cast<int64_t>(sides.size());
-    const auto reach = [&](int64_t side) { return rules.perks ? state.reach[side] : 0; };
-    if (!rules.hull) {
-        std::vector<int64_t> games;
-        for (int64_t player = 0; player < 2; ++player)
-            for (int32_t more = 0; more <= kMostReach; ++more) {
-                games.clear();
-                for (const int64_t side : sides)
-                    if (side % 2 == player && reach(side) == more) games.push_back(side / 2);
-                if (games.empty()) continue;
-                make_territory(board, Disk(rules.radius + more), state.units + player * plane,
-                               state.territory + player * plane, games.data(), 0, static_cast<int64_t>(games.size()));
-            }
-        return;
-    }
-    const int64_t stored = plane / worlds;
-    std::vector<uint64_t> units(static_cast<size_t>(stored * count)), zones(units.size());
-    std::vector<int32_t> buffer;
-    for (const int64_t side : sides) buffer.push_back(static_cast<int32_t>(rules.buffer) + reach(side));
-    const auto place = [&](int64_t index) { return sides[static_cast<size_t>(index)] % 2 * plane + sides[static_cast<size_t>(index)] / 2; };
-    for (int64_t index = 0; index < count; ++index)
-        for (int64_t word = 0; word < stored; ++word)
-            units[static_cast<size_t>(word * count + index)] = state.units[place(index) + word * worlds];
-    cellgames_cloth_of_gold_zones(rules.rows, rules.cols, count, 1, units.data(), buffer.data(), zones.data());
-    for (int64_t index = 0; index < count; ++index)
-        for (int64_t word = 0; word < stored; ++word)
-            state.territory[place(index) + word * worlds] = zones[static_cast<size_t>(word * count + index)];
-}
-
-// Play actions in some games up to the ends of rounds, which `step.terminated` gets.
-void play_wild(const Board& board, const Disk& disk, const WildRules& rules, const WildState& state, const Given& step,
-               int64_t from, int64_t to) {
-    const int64_t cells = board.cells(), end = cells * (1 + rules.perks), worlds = board.worlds;
-    const int64_t* chosen = step.random ? step.actions : step.given;
-    if (step.random) draw_actions(step, end + 1, from, to);
-    std::vector<int64_t> placing(static_cast<size_t>(to - from)), sides;
-    std::vector<uint8_t> ending(placing.size());
-    for (int64_t game = from; game < to; ++game) {
-        const int64_t action = chosen[game], player = state.player[game];
-        const bool placed = action >= 0 && action < cells, bolt = rules.perks && action >= cells && action < end;
-        placing[static_cast<size_t>(game - from)] = placed ? action : -1;
-        ending[static_cast<size_t>(game - from)] = action == end;
-        step.truncated[game] = false;
-        step.rewards[game] = step.rewards[worlds + game] = state.rewards[game] = state.rewards[worlds + game] = 0.0f;
-        ++state.turn[game];
-        if (bolt) {
-            strike(board, state, game, action - cells);
-            sides.push_back(2 * game), sides.push_back(2 * game + 1);
-        } else if (placed && (rules.hull || (rules.perks && state.reach[2 * game + player] > 0))) {
-            sides.push_back(2 * game + player);
-        }
-    }
-    const Turns turns{state.units, state.placed, state.territory, state.live, state.left, state.acts, state.player,
-                      placing.data() - from, ending.data() - from};
-    play_turns(board, disk, turns, 1, static_cast<int>(rules.max_units), from, to);
-    widen(board, rules, state, sides);
-    for (int64_t game = from; game < to; ++game) {
-        const bool ends = ending[static_cast<size_t>(game - from)];
-        step.terminated[game] = ends && state.player[game] != state.first[game];
-        if (ends && !step.terminated[game]) {
-            state.player[game] = 1 - state.player[game];
-            state.left[game] = allowance(state.games(rules), game, static_cast<int>(rules.max_units));
-        }
-    }
-}
-
 }  // namespace
+}  // namespace cellgames::cloth
+
+#define CELLGAMES_BODY "cloth_of_gold_turns.h"
+#include "each_target.h"
+
+using namespace cellgames;
+using namespace cellgames::cloth;
 
 // Find the territory of units. units, fields: int64 [planes, rows + 1, words, worlds].
 CELLGAMES_EXPORT void cellgames_cloth_of_gold_territory(int64_t rows, int64_t cols, int64_t worlds, int64_t planes,
@@ -662,8 +194,8 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_territory(int64_t rows, int64_t co
     const int64_t tiles = tiles_of(worlds);
     in_parallel(tiles, threads_for(threads, tiles * planes, board), [&](int64_t from, int64_t to) {
         for (int64_t plane = 0; plane < planes; ++plane)
-            make_territory(board, disk, units + plane * board.plane(), fields + plane * board.plane(), nullptr,
-                           from * kLanes, std::min(to * kLanes, worlds));
+            CELLGAMES_CHOSEN(make_territory)(board, disk, units + plane * board.plane(), fields + plane * board.plane(),
+                                              nullptr, from * kTile, std::min(to * kTile, worlds));
     });
 }
 
@@ -681,8 +213,8 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_legal(int64_t rows, int64_t cols, 
     const Games games{units, territory, neutral, killed, placed, player, live, left, acts};
     const int64_t tiles = tiles_of(worlds);
     in_parallel(tiles, threads_for(threads, tiles * 2, board), [&](int64_t from, int64_t to) {
-        write_legal(board, games, static_cast<int>(max_units), static_cast<Form>(form), out, from * kLanes,
-                    std::min(to * kLanes, worlds));
+        CELLGAMES_CHOSEN(write_legal)(board, games, static_cast<int>(max_units), static_cast<Form>(form), out,
+                                      from * kTile, std::min(to * kTile, worlds));
     });
 }
 
@@ -698,7 +230,7 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_turn(int64_t rows, int64_t cols, i
     const Disk disk(radius);
     const Turns turns{units, placed, territory, live, left, acts, player, cells, ending};
     in_parallel(worlds, std::min(threads, worlds * count / 512 + 1), [&](int64_t from, int64_t to) {
-        play_turns(board, disk, turns, static_cast<int>(count), static_cast<int>(max_units), from, to);
+        CELLGAMES_CHOSEN(play_turns)(board, disk, turns, static_cast<int>(count), static_cast<int>(max_units), from, to);
     });
 }
 
@@ -713,8 +245,8 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_round(int64_t rows, int64_t cols, 
     const Disk disk(radius);
     const Planes<uint64_t> planes{{units, units + board.plane(), neutral, killed}};
     in_parallel(tiles_of(count), threads, [&](int64_t from, int64_t to) {
-        play_round(board, disk, planes, territory, live, generations, neutral_rules, games, from * kLanes,
-                   std::min(to * kLanes, count));
+        CELLGAMES_CHOSEN(play_round)(board, disk, planes, territory, live, generations, neutral_rules,
+                                     games, from * kTile, std::min(to * kTile, count));
     });
 }
 
@@ -726,14 +258,7 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_tally(int64_t rows, int64_t cols, 
     const Board board(rows, cols, worlds);
     const int64_t tiles = tiles_of(count);
     in_parallel(tiles, threads_for(threads, tiles, board), [&](int64_t from, int64_t to) {
-        for (int64_t first = from * kLanes; first < std::min(to * kLanes, count); first += kLanes) {
-            const Some some(games, first, count);
-            int32_t counts[4][kLanes];
-            tally(board, territory, killed, some, counts);
-            for (int lane = 0; lane < kLanes; ++lane)
-                for (int kind = 0; kind < 4 && some.place[lane] >= 0; ++kind)
-                    out[(first + lane) * 4 + kind] = counts[kind][lane];
-        }
+        CELLGAMES_CHOSEN(tally_all)(board, territory, killed, games, out, from * kTile, std::min(to * kTile, count));
     });
 }
 
@@ -750,7 +275,7 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_step(const void* rules, const void
     const Given step{given, random != 0, mask, actions, rewards, terminated, truncated};
     const int64_t tiles = tiles_of(worlds);
     in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
-        play_step(board, disk, game, state, step, from * kLanes, std::min(to * kLanes, worlds));
+        CELLGAMES_CHOSEN(play_step)(board, disk, game, state, step, from * kTile, std::min(to * kTile, worlds));
     });
 }
 
@@ -767,7 +292,7 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_turn(const void* rules, const
     const Given step{given, random != 0, mask, actions, rewards, closing, truncated};
     const int64_t tiles = tiles_of(worlds);
     in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
-        play_wild(board, disk, game, state, step, from * kLanes, std::min(to * kLanes, worlds));
+        CELLGAMES_CHOSEN(play_wild)(board, disk, game, state, step, from * kTile, std::min(to * kTile, worlds));
     });
 }
 
@@ -779,6 +304,7 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_legal(const void* rules, cons
     const Board board(game.rows, game.cols, worlds);
     const int64_t tiles = tiles_of(worlds);
     in_parallel(tiles, threads_for(threads, tiles * 2, board), [&](int64_t from, int64_t to) {
-        write_legal(board, games, static_cast<int>(game.max_units), kBytes, mask, from * kLanes, std::min(to * kLanes, worlds));
+        CELLGAMES_CHOSEN(write_legal)(board, games, static_cast<int>(game.max_units), kBytes, mask, from * kTile,
+                                      std::min(to * kTile, worlds));
     });
 }

@@ -4,6 +4,7 @@
 // above and one below, so that a step up or down is a step in memory and loops over rows become vectors.
 #include <cstring>
 
+#include "bits.h"
 #include "cloth_of_gold.h"
 #include "threefry.h"
 

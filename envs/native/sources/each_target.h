@@ -76,7 +76,20 @@
 #endif
 
 #define CELLGAMES_NAMESPACE cellgames::any
+#if defined(CELLGAMES_ONE_TARGET) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#include <immintrin.h>
+#define CELLGAMES_LANES 8
+#define CELLGAMES_AVX512 1
+#elif defined(CELLGAMES_ONE_TARGET) && defined(__AVX2__)
+#define CELLGAMES_LANES 4
+#define CELLGAMES_AVX512 0
+#else
 #define CELLGAMES_LANES 2
 #define CELLGAMES_AVX512 0
+#endif
+#if defined(__AVX512VPOPCNTDQ__)
+#define CELLGAMES_POPCNT CELLGAMES_AVX512
+#else
 #define CELLGAMES_POPCNT 0
+#endif
 #include CELLGAMES_BODY

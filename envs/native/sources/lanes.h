@@ -1,11 +1,11 @@
-// Sixteen whole numbers side by side, of as many games.
+// Eight whole numbers side by side, of as many games: a register of AVX2.
 #pragma once
 
 #include "portable.h"
 
 namespace cellgames {
 
-constexpr int kInts = 16;
+constexpr int kInts = 8;
 
 #if defined(__GNUC__)
 typedef uint32_t Ints __attribute__((vector_size(4 * kInts)));

@@ -76,6 +76,9 @@ CELLGAMES_INLINE int count_bits(uint64_t x) {
     return static_cast<int>(((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101 >> 56);
 }
 
+// A word with its lowest bits set, 0 to 64 of them.
+CELLGAMES_INLINE uint64_t low_bits(int bits) { return bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
+
 // Threads that wait for work; they last as long as the process, since starting one takes as long as a small batch.
 class Workers {
   public:

@@ -90,7 +90,7 @@ CELLGAMES_INLINE void finish(const Batch& batch, int64_t game, int colour, int c
     restart(batch, game, cells, actions);
 }
 
-constexpr int kParts = 4, kBlock = kParts * kInts;  // games that are worked on at the same time
+constexpr int kParts = 8, kBlock = kParts * kInts;  // games that are worked on at the same time
 constexpr int kMostWords = kMostCells / kWord + 1;
 
 // Numbers of a block of games.

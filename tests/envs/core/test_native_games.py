@@ -179,6 +179,17 @@ def test_neither_threads_nor_the_size_of_a_batch_change_anything(game: Game, num
         assert any(ended) or count == 1
 
 
+@pytest.mark.parametrize("most", [0, 2])
+@pytest.mark.parametrize("game", [LARGE[2][0], LARGE[3][0]], ids=lambda game: game.id)
+def test_each_instruction_set_plays_the_same(game: Game, most: int) -> None:
+    native = native_library()
+    try:
+        native.cellgames_instruction_set(most)
+        assert any(one.done.any() for one, *_ in played(game, 11, 4, positions=late(game, 5)))
+    finally:
+        native.cellgames_instruction_set(3)
+
+
 @pytest.mark.parametrize("game", [game for game, _ in LARGE], ids=lambda game: game.id)
 def test_an_unchecked_action_out_of_range_changes_no_other_game(game: Game) -> None:
     vector = game.vector(3)
