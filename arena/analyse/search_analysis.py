@@ -214,7 +214,7 @@ def _report(game: Game, state: State, agent: str, found: SearchResult) -> Analys
     line, after = [], state
     for action in found.lines[0]:  # by checked steps
         line.append(LineMove(game.action_to_string(action), action, int(after.current_player)))
-        after = game.step(after, torch.tensor([action], device=state.device))
+        after = _after(game, after, action)
     return Analysis(
         agent=agent,
         position=game.state_to_string(state),
@@ -388,11 +388,6 @@ class MoveReview:
         return max(0.0, self.chance_best - self.chance_played)
 
 
-def mark_of(loss: float) -> Mark | None:
-    """Return the mark of a move that lost so much of the win chance; None for a move that is no mistake."""
-    return next((mark for mark in MARKS if loss >= mark.loss), None)
-
-
 def seat_chance(analysis: Analysis, seat: int) -> float:
     """Return the chance of a seat to win if the search's best move is played, 0 to 1."""
     best = next((move for move in analysis.moves if move.name == analysis.chosen), None)
@@ -422,7 +417,8 @@ def review(game: Game, state: State, action: int, found: Analysis, search: Calla
         return MoveReview(played, played, seat, chance, chance, None)
     best = next(move for move in found.moves if move.name == found.chosen)
     chance_best = _chance_after(game, _after(game, state, best.action), seat, search)
-    return MoveReview(played, found.chosen, seat, chance_best, chance, mark_of(chance_best - chance))
+    mark = next((mark for mark in MARKS if chance_best - chance >= mark.loss), None)  # None for no mistake
+    return MoveReview(played, found.chosen, seat, chance_best, chance, mark)
 
 
 def review_game(

@@ -24,9 +24,14 @@ _REACH = 4  # rows and columns from the last stone in which answers are shown
 
 
 class StonesReader(Reader):
-    """A reader of a game of connected stones; its first frame is the board."""
+    """A reader of a game of connected stones; its first frame is the board.
+
+    Attributes:
+        swapped: the cell that each cell's stone comes to by a swap, the action after the cells.
+    """
 
     phases = ("move 1", "moves 2 and 3", "moves 4 to 8", "later moves")
+    swapped: Sequence[int] = ()
 
     @abstractmethod
     def seen_from(self, cell: int, other: int) -> tuple[int, int] | None:
@@ -35,24 +40,19 @@ class StonesReader(Reader):
         None stands for a cell that is too far away.
         """
 
-    def stones(self, actions: Sequence[int]) -> Iterator[int | None]:
-        """Yield the cell of each action's stone; None where an action only changes a stone."""
-        yield from actions
-
     @override
     def placed(self, record: Record) -> Iterator[Placed]:
-        last = -1
-        for ply, cell in enumerate(self.stones([self.action(move) for move in record.moves])):
-            if ply >= record.opening and cell is not None:
+        last, cells = -1, len(self.frames[0].layout.names)
+        for ply, cell in enumerate(map(self.action, record.moves)):
+            if cell == cells:
+                last = self.swapped[last]
+                continue
+            if ply >= record.opening:
                 seat, phase = ply % 2, sum(ply // 2 >= own for own in _LATER)
                 yield Placed(0, seat, phase, cell)
                 if last >= 0 and (seen := self.seen_from(cell, last)):
                     yield Placed(seen[0], seat, phase, seen[1])
-            last = self.last_stone(last) if cell is None else cell
-
-    def last_stone(self, before: int) -> int:
-        """Return the cell of the last stone after an action that only changed it."""
-        return before
+            last = cell
 
 
 class TorusReader(StonesReader):
@@ -91,7 +91,7 @@ class ConnectionReader(StonesReader):
 
     def __init__(self, game: ConnectionGame) -> None:
         super().__init__(game)
-        self.size, self._board = game.size, game.layout
+        self.size, self._board, self.swapped = game.size, game.layout, game.layout.swapped
         window = board("rhombus", self._board.tiling, 2 * _REACH + self._board.kinds)  # squares lie between
         self._window = {spot: cell for cell, spot in enumerate(window.spots)}
         around = _layout(window)
@@ -109,15 +109,6 @@ class ConnectionReader(StonesReader):
                 for kind, (name, title) in enumerate(zip(kinds, titles, strict=True))
             ),
         )
-
-    @override
-    def stones(self, actions: Sequence[int]) -> Iterator[int | None]:
-        for action in actions:
-            yield None if action == self._board.cells else action
-
-    @override
-    def last_stone(self, before: int) -> int:
-        return self._board.swapped[before]
 
     @override
     def seen_from(self, cell: int, other: int) -> tuple[int, int] | None:
