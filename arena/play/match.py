@@ -263,6 +263,13 @@ class GamePlayer(Player[Pairing, Record]):
     agents: Mapping[str, str | AnyAgent] | None = None
     identities: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, game: Game, agents: Mapping[str, str | AnyAgent], options: MatchOptions) -> GamePlayer:
+        """Return a player for agents by name, of which it loads those that are specs."""
+        known = identities(agents, game)
+        players = {name: load(one, game, name=name) if isinstance(one, str) else one for name, one in agents.items()}
+        return cls(game, players, options, agents, known)
+
     @override
     def parse(self, line: bytes) -> tuple[Pairing, Record]:
         record = Record.from_json(line)
@@ -340,7 +347,7 @@ def _arrived(
 ) -> GamePlayer:
     """Return the player in a worker, which loads the agents that are specs."""
     check_agents("this run", known, identities(agents, game))  # a file may have changed since it was looked at
-    return GamePlayer(game, load_agents(game, agents), options)
+    return GamePlayer.of(game, agents, options)
 
 
 MATCH = "free-for-all"

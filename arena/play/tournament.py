@@ -166,8 +166,12 @@ class Tournament(Generic[K, T]):
             WorkerError: a worker ended while it played a batch; all batches that others have finished are in the file.
         """
         self._begin()
-        ended: list[list[T]] | None = None
-        while (stage := _following(schedule, ended)) is not None:
+        ended: Any = None  # which begins the schedule
+        while True:
+            try:
+                stage = schedule.send(ended)
+            except StopIteration:
+                break
             there, missing = self._there(stage)
             tell = partial(self._tell, deque(stage.batches), there, frozenset(missing))
             total, more = (sum(len(batch.games) for batch in batches) for batches in (stage.batches, missing))
@@ -289,14 +293,6 @@ class Tournament(Generic[K, T]):
             lines = dict(zip(lines, self.path.read_bytes().split(b"\n"), strict=False))
         write_atomic(self.path, b"".join(lines[key] + b"\n" for key in keys))
         self._lines, self._clean = {key: lines[key] for key in keys}, True
-
-
-def _following(schedule: Schedule[K, T], ended: list[list[T]] | None) -> Stage[K] | None:
-    """Return the next stage of a schedule that gets the games of the last one, None at its end."""
-    try:
-        return next(schedule) if ended is None else schedule.send(ended)
-    except StopIteration:
-        return None
 
 
 def all_games(stages: Iterable[Stage[K]], games: list[T]) -> Schedule[K, T]:

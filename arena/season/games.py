@@ -18,14 +18,12 @@ from typing_extensions import override
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_specs import split_name
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.loading import identities, load
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.play.match import check_record, counter, generator, lengths, openings, records_of
+from cellgames.arena.play.match import GamePlayer, check_record, counter, generator, lengths, openings, records_of
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.tournament import Batch, Player
 from cellgames.arena.records.record_lines import Record, plain, to_line, traces_of
 from cellgames.envs.core import Game
-from cellgames.runs.run_folder import check_agents
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, check_whole, clipped, shown
 
@@ -255,18 +253,15 @@ class BotUmpire:
         if without := [team.name for team in teams if not team.agent]:
             raise InputError("agents", "an agent for every team", f"none for {', '.join(without)}", where=game.id)
         self.game, self.opening_plies, self.chunk = game, opening_plies, chunk
-        loaded = agents or {}
+        there = agents or {}
         # A team's agent by the name that records have; several teams may share one.
-        given = {text: (text, text) if text in loaded else split_name(text) for text in (team.agent for team in teams)}
-        self._given = {name: loaded.get(name, spec) for name, spec in given.values()}
-        if len(self._given) < len(given):
+        given = {text: (text, text) if text in there else split_name(text) for text in (team.agent for team in teams)}
+        named = {name: there.get(name, spec) for name, spec in given.values()}
+        if len(named) < len(given):
             raise InputError("agents", "agents with different names", ", ".join(given))
         self.names, self.time_control = {team.name: given[team.agent][0] for team in teams}, time_control
-        self.identities = identities(self._given, game)
-        self._agents = {
-            name: load(agent, game, name=name) if isinstance(agent, str) else agent
-            for name, agent in self._given.items()
-        }
+        self._player = GamePlayer.of(game, named, MatchOptions())  # which loads the agents again in workers
+        self.identities = self._player.identities
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -279,12 +274,6 @@ class BotUmpire:
             **({} if self.time_control is None else {"time_control": str(self.time_control)}),
         }
 
-    @override
-    def __reduce__(self) -> tuple[Any, ...]:
-        options = {name: getattr(self, name) for name in ("opening_plies", "chunk", "time_control")}
-        teams = [Team(team, agent=agent) for team, agent in self.names.items()]
-        return _arrived, (self.game, teams, {**options, "agents": self._given}, self.identities)
-
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
     ) -> list[Played]:
@@ -295,7 +284,7 @@ class BotUmpire:
         drawn = openings(self.game, seeds, self.opening_plies, generator(first.derive(seed, "openings")))
         played = loop.play(
             self.game,
-            [self._agents[name] for name in names],
+            [self._player.players[name] for name in names],
             torch.tensor([[names.index(name) for name in own] for own in seated], device="cpu"),
             seeds,
             [generator(first.derive(seed, "agent"), name) for name in names],
@@ -311,10 +300,3 @@ class BotUmpire:
         found, agents = Record.from_json(line), tuple(self.names[team] for team in fixture.teams)
         check_record(found, self.game, seed=fixture.derive(seed, "game"), agents=agents)
         return _played(fixture, found)
-
-
-def _arrived(game: Game, teams: Sequence[Team], options: dict[str, Any], known: Mapping[str, str]) -> BotUmpire:
-    """Return the umpire in a worker, which loads the agents that are specs."""
-    umpire = BotUmpire(game, teams, **options)
-    check_agents("this run", known, umpire.identities)
-    return umpire
