@@ -142,6 +142,15 @@ def differences(learned: Mapping[str, Any], played: Mapping[str, Any]) -> dict[s
     return {name: value for name, value in json.loads(json.dumps(dict(learned))).items() if value != other.get(name)}
 
 
+def nearest_id(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the id under which fewest parameters of a game differ from the defaults, and those parameters."""
+    if (registered := registry.REGISTRY.get(game)) is None:
+        return game, dict(parameters)
+    alike = (spec for spec in registry.REGISTRY.values() if spec.plugin.id == registered.plugin.id)
+    found = ((spec.id, differences(parameters, spec.defaults)) for spec in alike)
+    return min(found, key=lambda pair: (len(pair[1]), pair[0] != game))
+
+
 def _learned(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     """Return the game and the parameters of each file of a folder; damaged files are left to those who load them."""
     try:

@@ -17,8 +17,7 @@ from typing_extensions import override
 from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.envs import registry
 from cellgames.envs.core import Game
-from cellgames.envs.registry import REGISTRY, plugin_of
-from cellgames.envs.registry import make as make_game
+from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 from cellgames.utils.errors import MOST_SHOWN, InputError, clipped, located, shown
 from cellgames.utils.extras import install
@@ -32,6 +31,7 @@ from .agent_files import (
     differences,
     ids_with_weights,
     in_folder,
+    nearest_id,
     serves,
     serves_in,
 )
@@ -208,7 +208,7 @@ class WeightsAgent(ByGame):
                 if simpler is None:
                     raise
                 own = {name: value for name, value in game.parameters.items() if name not in game.added_parameters}
-                return simpler(self.name, make(make_game(game.id, **own)))  # type: ignore[no-any-return]
+                return simpler(self.name, make(registry.make(game.id, **own)))  # type: ignore[no-any-return]
             agent = self._network.agent(self.name, sample=about["sample"])
             if isinstance(agent, NetworkAgent) and agent.share == 1:
                 agent.share = _NEAR
@@ -294,10 +294,7 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
 def _refusal(game: Game, there: str, folder: Path) -> InputError:
     """Return an error that says why there are no weights for a game, which games have some, and how to make others."""
     ids = ", ".join(ids_with_weights(folder)) or "none"
-    entries = [entry for entry in REGISTRY.values() if entry.plugin.id == game.id]
-    changes = {entry.id: differences(game.parameters, entry.defaults) for entry in entries}
-    id = min(changes, key=lambda id: len(changes[id]), default=game.id)
-    changed = changes.get(id, {})
+    id, changed = nearest_id(game.id, game.parameters)
     name = f"{id} with {_listed(changed)}" if changed else id
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
     words = "".join(f" --param {shlex.quote(f'{name}={text}')}" for name, text in texts.items())

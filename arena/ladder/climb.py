@@ -302,23 +302,19 @@ _LADDER: tuple[Column[_Row], ...] = (
     Column("score", _score, "newcomer's score %", "%"),
 )
 
-_MISTAKES: tuple[Column[Mistakes], ...] = (
+MISTAKES: tuple[Column[Mistakes], ...] = (
     Column("kind", lambda found: found.kind, "position"),
     Column("moves", lambda found: found.moves, "moves"),
     Column("errors", lambda found: found.errors, "errors"),
     Column("share", lambda found: found.errors / found.moves, "errors %", "%"),
     Column("", lambda found: wilson_interval(found.errors / found.moves, found.moves), "95 % interval, %", "%"),
 )
+"""Columns of the errors of the newcomer by kind of position."""
 
 
 def ladder_table(place: Place) -> Table:
     """Return the ladder with the newcomer, strongest first."""
     return people_table(_LADDER, _rows(place))
-
-
-def mistakes_table(found: Sequence[Mistakes]) -> Table:
-    """Return the errors of the newcomer by kind of position."""
-    return people_table(_MISTAKES, found)
 
 
 def ladder_report(
@@ -348,7 +344,9 @@ def ladder_report(
         dots(figure, "Place on the ladder", rows, axis, "Elo", place.newcomer, shares=False)
 
     ladder = Section("The ladder", (ladder_table(place), explained, Plot("ladder", "", draw, "The ladder")))
-    sections = [ladder, *([Section("Mistakes by kind of position", (kinds, mistakes_table(found)))] if found else [])]
+    sections = [ladder]
+    if found:
+        sections.append(Section("Mistakes by kind of position", (kinds, people_table(MISTAKES, found))))
     data = {
         "run": dict(run),
         "agent": place.newcomer,
@@ -356,7 +354,7 @@ def ladder_report(
         "interval": place.placing.interval,
         "games": len(records),
         "ladder": [row_data(_LADDER, row) for row in _rows(place)],
-        "mistakes": [row_data(_MISTAKES, kind) for kind in found],
+        "mistakes": [row_data(MISTAKES, kind) for kind in found],
         "notes": notes,
     }
     parts: list[Part] = [escape(place.sentence), settings, *map(escape, notes), *sections]

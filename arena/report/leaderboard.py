@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from cellgames.agents.networks.agent_files import differences, nearest_id
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store import Setting, Source, Store
 from cellgames.arena.stats.payoffs import Cycle, NashAverage, Payoffs, nash
@@ -219,8 +220,7 @@ def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[
         full = {id: {**spec.parameters, **given} for id in same}
 
     def agree(setting: Setting, wanted: Mapping[str, Any]) -> bool:
-        there = setting.parameters
-        return all(name in there and _same(there[name], value) for name, value in wanted.items())
+        return wanted.keys() <= setting.parameters.keys() and not differences(wanted, setting.parameters)
 
     return [
         setting
@@ -229,14 +229,9 @@ def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[
         and (
             game is None
             or (setting.game in full and agree(setting, full[setting.game]))
-            or _nearest(setting.game, setting.parameters)[0] == game
+            or nearest_id(setting.game, setting.parameters)[0] == game
         )
     ]
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Return True if two parameters are equal; JSON has lists for tuples."""
-    return (list(one) if isinstance(one, tuple) else one) == (list(other) if isinstance(other, tuple) else other)
 
 
 def labels(agents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -280,21 +275,8 @@ def _anchor(anchor: str | None, records: Sequence[tuple[Record, int]]) -> tuple[
 
 def title(game: str, parameters: Mapping[str, Any]) -> str:
     """Return the id that is nearest to the parameters, and what differs from it."""
-    name, different = _nearest(game, parameters)
+    name, different = nearest_id(game, parameters)
     return " ".join([name, *(f"{key}={value}" for key, value in different.items())])
-
-
-def _nearest(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the id under which fewest parameters differ from the defaults, and those parameters."""
-    if (registered := registry.REGISTRY.get(game)) is None:
-        return game, dict(parameters)
-    nothing = object()
-    found = (
-        (spec.id, {name: x for name, x in parameters.items() if not _same(spec.defaults.get(name, nothing), x)})
-        for spec in registry.REGISTRY.values()
-        if spec.plugin.id == registered.plugin.id
-    )
-    return min(found, key=lambda pair: (len(pair[1]), pair[0] != game))
 
 
 # ---------------------------------------------------------------- text and files

@@ -109,13 +109,9 @@ def cross_columns(tables: Tables) -> list[Column[str]]:
     columns: list[Column[str]] = [Column("agent", str, "agent")]
     shown = Column[Tally]("", lambda tally: f"{percent(tally.score)} ({_counts(tally)})", "", "s")
     for opponent in tables.agents:
-        met = partial(_met, tables, opponent)
+        met = partial(lambda opponent, agent: tables.cross.get((agent, opponent)), opponent)
         columns += [TALLY[4].of(met, name=opponent, label=""), shown.of(met, label=opponent)]
     return columns
-
-
-def _met(tables: Tables, opponent: str, agent: str) -> Tally | None:
-    return tables.cross.get((agent, opponent))
 
 
 def seat_table(tables: Tables, players: Sequence[str]) -> Table:
@@ -125,23 +121,17 @@ def seat_table(tables: Tables, players: Sequence[str]) -> Table:
         columns: list[Column[int]] = [Column("", lambda seat: players[seat], "seat")]
         columns += [column.of(lambda seat: tables.seats[seat]) for column in FINISH[1:]]
         for name in tables.agents:
-            columns.append(place.of(partial(_sat, tables, name), label=f"{name}: place"))
+            sat = partial(lambda name, seat: tables.agent_seats.get((name, seat)), name)
+            columns.append(place.of(sat, label=f"{name}: place"))
         return people_table(columns, range(len(players)))
     sides: list[tuple[str, Sequence[Tally]]] = [("all", tables.seats)]
     sides += [(a, [tables.agent_seats[a, seat] for seat in range(len(players))]) for a in tables.agents]
     heads: list[Column[tuple[str, Sequence[Tally]]]] = [Column("", lambda side: side[0], "agent")]
     counts = Column[Tally]("", _counts, "W-D-L", "s")
     for seat, player in enumerate(players):
-        heads += [score.of(partial(_at, seat), label=f"as {player}, score %"), counts.of(partial(_at, seat))]
+        there = partial(lambda seat, side: side[1][seat], seat)
+        heads += [score.of(there, label=f"as {player}, score %"), counts.of(there)]
     return people_table(heads, sides)
-
-
-def _sat(tables: Tables, agent: str, seat: int) -> Tally | None:
-    return tables.agent_seats.get((agent, seat))
-
-
-def _at(seat: int, side: tuple[str, Sequence[Tally]]) -> Tally:
-    return side[1][seat]
 
 
 def _counts(tally: Tally) -> str:

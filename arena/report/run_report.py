@@ -6,14 +6,14 @@ fixed order, rounded numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cellgames.arena.stats.order import Adjacency
-from cellgames.arena.stats.payoffs import Cycle, FloatArray, NashAverage, Payoffs
+from cellgames.arena.stats.payoffs import Cycle, NashAverage, Payoffs
 from cellgames.arena.stats.tables import Standing, Tables
 from cellgames.envs.titles import setting_title
 from cellgames.utils.report.model import (
@@ -75,21 +75,14 @@ def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
 
 def _nash_columns(average: NashAverage, level: float) -> list[Column[int]]:
     """Return the columns of Nash averaging, whose rows are places of agents."""
-
-    def number(values: FloatArray) -> Callable[[int], float]:
-        return lambda k: float(values[k])
-
-    def bounds(k: int) -> tuple[float, float]:
-        return float(average.low[k]), float(average.high[k])
-
     return [
         Column("agent", lambda k: average.agents[k], "agent"),
-        Column("share", number(average.strategy), "Nash share %", "%"),
-        Column("", bounds, f"{100 * level:.0f} % interval", "%"),
-        Column("share_low", number(average.low)),
-        Column("share_high", number(average.high)),
-        Column("in_mixture", number(average.support)),
-        Column("rating", number(average.rating), "rating", "+.3f"),
+        Column("share", average.strategy.item, "Nash share %", "%"),
+        Column("", lambda k: (average.low.item(k), average.high.item(k)), f"{100 * level:.0f} % interval", "%"),
+        Column("share_low", average.low.item),
+        Column("share_high", average.high.item),
+        Column("in_mixture", average.support.item),
+        Column("rating", average.rating.item, "rating", "+.3f"),
     ]
 
 
@@ -202,9 +195,9 @@ def run_report(
     ]
     files = tables_of(tables, players, columns)
     if order is not None:
-        told_order = (escape(order_text(order, tables.games)), order_table(order), _COLUMNS_OF_ORDER)
+        told_order = (escape(order_text(order, tables.games)), people_table(ORDER, order), _COLUMNS_OF_ORDER)
         parts.append(Section("Is the order certain?", told_order))
-        files.append(csv_table("order", _ORDER, order))
+        files.append(csv_table("order", ORDER, order))
     data = {
         "run": dict(run),
         **tables_data(tables, players, columns),
@@ -237,7 +230,7 @@ def sections(
     payoffs = [payoff_section(tables.payoffs)] if len(tables.payoffs.agents) > 2 else []
     return [
         Section("Ratings", (people_table(columns, tables.standings), *notes, ratings_plot(tables))),
-        Section(cross, (AHEAD if by_score else SCORES, cross_table(tables), plot)),
+        Section(cross, (AHEAD if by_score else SCORES, people_table(cross_columns(tables), tables.agents), plot)),
         *payoffs,
         Section("Seats", (line, seat_table(tables, players))),
     ]
@@ -256,11 +249,6 @@ def tables_of(tables: Tables, players: Sequence[str], columns: Sequence[Column[S
 def ratings_table(tables: Tables) -> Table:
     """Return the ratings for people: with wins and losses, or with finishing places."""
     return people_table(rating_columns(tables, side_columns(tables)), tables.standings)
-
-
-def cross_table(tables: Tables) -> Table:
-    """Return the score of each agent against each other in percent, with the three counts."""
-    return people_table(cross_columns(tables), tables.agents)
 
 
 def _settings(run: Mapping[str, Any], seats: int) -> str:
@@ -282,7 +270,7 @@ def _settings(run: Mapping[str, Any], seats: int) -> str:
 # ---------------------------------------------------------------- the order
 
 
-_ORDER: tuple[Column[Adjacency], ...] = (
+ORDER: tuple[Column[Adjacency], ...] = (
     Column("better", lambda pair: pair.better, "agent"),
     Column("worse", lambda pair: pair.worse, "ahead of"),
     Column("elo_apart", lambda pair: pair.elo, "Elo apart", ".0f", ".1f"),
@@ -292,17 +280,13 @@ _ORDER: tuple[Column[Adjacency], ...] = (
     Column("certain", lambda pair: int(pair.certain)),
     Column("", lambda pair: "certain" if pair.certain else "undecided", "order"),
 )
+"""Columns of every two neighbours in the ranking."""
 
 
 _COLUMNS_OF_ORDER = (
     "`z` is the lead in standard errors, `needed` what it must be to be certain however often one looks; `games` are "
     "those of the two, and games with others count, too."
 )
-
-
-def order_table(order: Sequence[Adjacency]) -> Table:
-    """Return a row for every two neighbours in the ranking."""
-    return people_table(_ORDER, order)
 
 
 def order_text(order: Sequence[Adjacency], games: int) -> str:

@@ -193,11 +193,11 @@ def print_table(table: Table, end: str = "\n") -> None:
 
 def print_pairs_and_seats(tables: Tables, players: Sequence[str], notes: Iterable[str], *, simultaneous: bool) -> None:
     """Print a cross table, results by seat, and notes."""
-    from cellgames.arena.report.rating_tables import AHEAD, SCORES, seat_table, seats_line
-    from cellgames.arena.report.run_report import cross_table
+    from cellgames.arena.report.rating_tables import AHEAD, SCORES, cross_columns, seat_table, seats_line
+    from cellgames.utils.report.model import people_table
 
     print(f"\n{AHEAD if tables.by_score else SCORES}")
-    print_table(cross_table(tables))
+    print_table(people_table(cross_columns(tables), tables.agents))
     print()
     if tables.by_score:
         print_table(seat_table(tables, players), end="\n\n")

@@ -17,6 +17,7 @@ from cellgames.cli import console, shared_options
 from cellgames.cli.console import print_table
 from cellgames.plugins import resolve
 from cellgames.utils.options import Options
+from cellgames.utils.report.model import people_table
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -100,7 +101,7 @@ def _report_tables(
 ) -> list[tuple[str, str] | str]:
     from cellgames.arena.play.rated_runs import top_game
     from cellgames.arena.report import rating_tables as report
-    from cellgames.arena.report.run_report import order_table, order_text, ratings_table
+    from cellgames.arena.report.run_report import ORDER, order_text, ratings_table
 
     tables, order = finished.tables, getattr(finished, "order", ())
     if headline := report.failure_headline(tables.forfeits):
@@ -110,7 +111,7 @@ def _report_tables(
     console.print_pairs_and_seats(tables, game.info.players, report.notes(tables), simultaneous=simultaneous)
     if order:
         print()
-        print_table(order_table(order))
+        print_table(people_table(ORDER, order))
         print(f"\n{order_text(order, tables.games)}")
     print(f"\n{console.counted(len(finished.records), finished.played)}, {tables.distinct} different.")
     short = options.games % (options.per_opening * options.chunk)
@@ -196,12 +197,12 @@ def _ladder_out(arguments: argparse.Namespace, options: LadderOptions) -> Path:
 def _report_ladder(
     arguments: argparse.Namespace, options: LadderOptions, game: Game, finished: Any
 ) -> list[tuple[str, str] | str]:
-    from cellgames.arena.ladder.climb import ladder_table, mistakes_table
+    from cellgames.arena.ladder.climb import MISTAKES, ladder_table
 
     print_table(ladder_table(finished.place))
     if finished.mistakes:
         print("\nPositions that could be won or saved, and moves that did not:")
-        print_table(mistakes_table(finished.mistakes))
+        print_table(people_table(MISTAKES, finished.mistakes))
     print(f"\n{finished.place.sentence}")
     for line in finished.notes:
         print(line)
