@@ -113,13 +113,11 @@ class Reply:
     estimated: bool = False
 
 
-def key_of(request: Mapping[str, Any]) -> str:
-    """Return the name of a request among the kept answers: BLAKE2b of the model, the messages and the options."""
-    return hashlib.blake2b(json.dumps(request, sort_keys=True).encode(), digest_size=16).hexdigest()
-
-
 class KeptAnswers:
-    """Answers by the keys of requests, in the folder of a run if there is one; none is asked for twice at a time."""
+    """Answers by the keys of requests, in the folder of a run if there is one; none is asked for twice at a time.
+
+    A key is BLAKE2b of the model, the messages and the options.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self._path = None if folder is None else folder / ANSWERS
@@ -131,8 +129,9 @@ class KeptAnswers:
             self._answers[key] = Future()
             self._answers[key].set_result(reply)
 
-    def get(self, key: str, about: Mapping[str, Any], ask: Callable[[], Reply]) -> Reply:
+    def get(self, request: Mapping[str, Any], about: Mapping[str, Any], ask: Callable[[], Reply]) -> Reply:
         """Return the kept answer, or ask and keep it with further fields of its line; any error of `ask` is raised."""
+        key = hashlib.blake2b(json.dumps(request, sort_keys=True).encode(), digest_size=16).hexdigest()
         with self._lock:
             known, mine = self._answers.get(key), Future[Reply]()
             self._answers.setdefault(key, mine)

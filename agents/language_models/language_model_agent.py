@@ -25,7 +25,7 @@ from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import Options, option
 
-from .calls import KeptAnswers, answers_of_run, key_of
+from .calls import KeptAnswers, answers_of_run
 from .chat_server import ChatError, ChatServer
 
 _SEEDS = 1 << 31
@@ -136,7 +136,7 @@ class LanguageModelAgent(BaseAgent):
             about = {"model": self._model, "agent": self.name, "turn": view.turn, "player": view.player}
             about |= {"retry": attempt} if attempt else {}
             about |= {"prices": prices} if any(prices) else {}
-            reply = answers.get(key_of(request), about, partial(self._server.ask, request, deadline))
+            reply = answers.get(request, about, partial(self._server.ask, request, deadline))
             try:
                 return read_answer(reply.answer, view, hidden=hidden)
             except MoveError as error:
@@ -215,18 +215,13 @@ def question(view: View, *, hidden: bool = False) -> str:
 
 
 def read_answer(text: str, view: View, *, hidden: bool = False) -> list[int]:
-    """Return the action in the last line of an answer, a choice for each component, or raise a `MoveError`."""
+    """Return the legal action that ends an answer, a choice for each component, or raise a `MoveError`."""
     last = text.strip().rpartition("\n")[2].strip()
     if (match := _LINE.fullmatch(last)) is None:
         raise MoveError(f"expected a last line such as MOVE: {_example(view, hidden)}, got {shown(last)}")
-    return read_move(match[1], view)
-
-
-def read_move(name: str, view: View) -> list[int]:
-    """Return the legal action with this name, a choice for each component, or raise a `MoveError`."""
     game = view.game
     try:
-        choices = game.info.unravel_action(game.string_to_action(name))
+        choices = game.info.unravel_action(game.string_to_action(match[1]))
     except ValueError as error:
         raise MoveError(str(error)) from None
     for part, (choice, legal) in enumerate(zip(choices, view.legal, strict=True)):

@@ -279,7 +279,8 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
         load_network(exact_paths[0], game)
         return exact_paths[0]
     reasons = []
-    for path in sorted(found, key=lambda path: (_distance(found[path], exact), -_extent(found[path]))):
+    sizes = {path: sum(x for x in own.values() if isinstance(x, int | float)) for path, own in found.items()}
+    for path in sorted(found, key=lambda path: (_distance(found[path], exact), -sizes[path])):
         try:
             load_network(path, game)
         except ValueError as error:
@@ -311,8 +312,3 @@ def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     """Return the distance between the parameters of two games; whatever is no number is 0 or 1 apart."""
     numbers, pairs = int | float, [(value, one.get(name)) for name, value in other.items()]
     return sum(abs(a - b) if isinstance(a, numbers) and isinstance(b, numbers) else a != b for a, b in pairs)
-
-
-def _extent(parameters: Mapping[str, Any]) -> float:
-    """Return the sum of the numbers among a game's parameters."""
-    return sum(value for value in parameters.values() if isinstance(value, int | float))

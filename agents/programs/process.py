@@ -128,9 +128,10 @@ class BotProcess:
             if sys.platform == "linux":  # a pipe that holds more needs fewer turns of the processes
                 with contextlib.suppress(OSError):  # the user may have too many of them
                     fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, _PIPE)
-        self._said = _LastWords()
+        self._tail = bytearray()  # the end of what it writes to standard error
         # The thread does not know this object, which ends the program when nobody knows it any more.
-        self._listener = threading.Thread(target=self._said.listen, args=(self._process.stderr, log), daemon=True)
+        streams = self._process.stderr, log, self._tail
+        self._listener = threading.Thread(target=_listen, args=streams, daemon=True)
         self._listener.start()
         try:
             self._control.settimeout(limits.start)
@@ -237,25 +238,19 @@ class BotProcess:
             named = {str(-number): number.name for number in signal.Signals}
             how = f"it ended with signal {named.get(first, first[1:])}"
         self._listener.join(_PATIENCE)
-        lines = [line for line in self._said.tail.decode(errors="replace").split("\n") if line.strip()]
+        lines = [line for line in self._tail.decode(errors="replace").split("\n") if line.strip()]
         last = lines[-1] if lines else ""
         return how + (f"; its last words: {shown(last[-_TAIL:], _TAIL)}" if last else "")
 
 
-class _LastWords:
-    """The end of what a program writes to its standard error."""
-
-    def __init__(self) -> None:
-        self.tail = b""
-
-    def listen(self, stream: IO[bytes], log: Callable[[], Path | None]) -> None:
-        """Keep the beginning of the stream in the log, and its end here; the rest is read and dropped."""
-        kept = 0
-        while got := stream.read(_CHUNK):
-            self.tail = (self.tail + got)[-4 * _TAIL :]
-            if kept < _MOST_LOG and (path := log()) is not None:
-                with contextlib.suppress(OSError), path.open("ab") as file:
-                    kept += file.write(got[: _MOST_LOG - kept])
+def _listen(stream: IO[bytes], log: Callable[[], Path | None], tail: bytearray) -> None:
+    """Keep the beginning of a stream in the log, and its end in `tail`; the rest is read and dropped."""
+    kept = 0
+    while got := stream.read(_CHUNK):
+        tail[:] = (tail + got)[-4 * _TAIL :]
+        if kept < _MOST_LOG and (path := log()) is not None:
+            with contextlib.suppress(OSError), path.open("ab") as file:
+                kept += file.write(got[: _MOST_LOG - kept])
 
 
 def _wait(number: int, event: int, deadline: float) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor
@@ -118,12 +119,12 @@ class SearchResult:
     policy: Tensor
     value: Tensor
     chosen: Tensor
-    lines: list[list[int]]
+    lines: list[list[int]] = field(default_factory=list)
 
     def dense(self, numbers: Tensor, actions: int) -> Tensor:
-        """Return numbers of edges, [L, E], as numbers of all actions, [L, A]; 0 for those without an edge."""
-        out = numbers.new_zeros((len(numbers), actions + 1))
-        return out.scatter(1, torch.where(self.actions >= 0, self.actions, actions), numbers)[:, :actions]
+        """Return numbers of edges, [..., E], as numbers of all actions, [..., A]; 0 for those without an edge."""
+        out = numbers.new_zeros((*numbers.shape[:-1], actions + 1))
+        return out.scatter(-1, torch.where(self.actions >= 0, self.actions, actions), numbers)[..., :actions]
 
     def policies(self) -> list[dict[int, float]]:
         """Return the policy of each position: the probability of each action that has some."""
@@ -133,12 +134,12 @@ class SearchResult:
             for actions, chances in rows
         ]
 
-    @staticmethod
-    def cat(results: list[SearchResult]) -> SearchResult:
+    @classmethod
+    def cat(cls, results: Sequence[Self]) -> Self:
         """Return the results of several searches as one; all have the same number of edges."""
         names = ("actions", "visits", "values", "policy", "value", "chosen")
         joined = {name: torch.cat([getattr(result, name) for result in results]) for name in names}
-        return SearchResult(**joined, lines=[line for result in results for line in result.lines])
+        return cls(**joined, lines=[line for result in results for line in result.lines])
 
 
 DENSE = 512

@@ -71,9 +71,7 @@ class JointSearchAgent(GameAgent):
         node += 24 * search.players * search.width
         together = max(1, _BYTES // ((search.simulations + 1) * node))
         rows = torch.arange(len(state), device=state.device).split(together)
-        parts = [search.run(state[some], generator) for some in rows]
-        fields = zip(*(vars(part).values() for part in parts), strict=True)
-        return JointResult(*(torch.cat(field) for field in fields))
+        return JointResult.cat([search.run(state[some], generator) for some in rows])
 
 
 def mcts(simulations: int) -> JointSearchAgent:

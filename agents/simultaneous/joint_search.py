@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.networks.networks import gumbel
-from cellgames.agents.search import Evaluator, PlayoutEvaluator
+from cellgames.agents.search import Evaluator, PlayoutEvaluator, SearchResult
 from cellgames.envs.core import Game, State
 from cellgames.utils.errors import InputError, check_at_least
 
@@ -141,8 +141,8 @@ EXPLORATION = 0.1
 
 
 @dataclass(frozen=True)
-class JointResult:
-    """The results of searches of `L` positions.
+class JointResult(SearchResult):
+    """The results of searches of `L` positions in which all players act at once; they have no lines.
 
     Attributes:
         actions: int64 [L, P, K], the candidates of each player, -1 for none.
@@ -152,18 +152,6 @@ class JointResult:
         value: float [L, P], what each player can expect.
         chosen: int64 [L, P], actions drawn from the mixed strategies.
     """
-
-    actions: Tensor
-    visits: Tensor
-    values: Tensor
-    policy: Tensor
-    value: Tensor
-    chosen: Tensor
-
-    def dense(self, numbers: Tensor, actions: int) -> Tensor:
-        """Return numbers of candidates, [L, P, K], as numbers of all actions, [L, P, A]; 0 for the others."""
-        out = numbers.new_zeros((*numbers.shape[:2], actions + 1))
-        return out.scatter(2, torch.where(self.actions >= 0, self.actions, actions), numbers)[..., :actions]
 
 
 class RegretMatching:

@@ -66,15 +66,19 @@ def _inner_equilibrium(matrix: FloatArray) -> FloatArray:
     """
     count = len(matrix)
     below = np.column_stack([matrix - np.eye(count), np.ones(count)])  # A p - p + e <= 0
-    found = linear_program(
-        "Nash averaging needs",
+    limits = {"primal_feasibility_tolerance": _FEASIBLE, "dual_feasibility_tolerance": _FEASIBLE}
+    found = optimize("Nash averaging needs").linprog(
         np.r_[np.zeros(count), -1.0],
         A_ub=np.vstack([np.column_stack([matrix, np.zeros(count)]), below]),
         b_ub=np.zeros(2 * count),
         A_eq=np.r_[np.ones(count), 0.0][None],
         b_eq=[1.0],
         bounds=[(0, 1)] * count + [(0, None)],
+        method="highs",
+        options=limits,
     )
+    if found.x is None:
+        raise ArithmeticError(f"the linear program failed that Nash averaging needs: {found.message}")
     return np.asarray(np.maximum(found.x[:count], 0.0), dtype=np.float64)
 
 
@@ -138,15 +142,6 @@ def optimize(who: str) -> Any:
     except ImportError as error:
         raise ImportError(f'{who} SciPy ({error}): pip install "cellgames[research]"') from None
     return optimize
-
-
-def linear_program(who: str, costs: FloatArray, **constraints: Any) -> Any:
-    """Return the least costs under constraints (`scipy.optimize.linprog`); `who` needs SciPy (`optimize`)."""
-    limits = {"primal_feasibility_tolerance": _FEASIBLE, "dual_feasibility_tolerance": _FEASIBLE}
-    found = optimize(who).linprog(costs, **constraints, method="highs", options=limits)
-    if found.x is None:
-        raise ArithmeticError(f"the linear program failed that {who}: {found.message}")
-    return found
 
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -229,12 +224,6 @@ class Payoffs:
     def rings(self) -> tuple[Cycle, ...]:
         """Result of `cycles` at the level of the matrix."""
         return cycles(self, self.level)
-
-    def largest_part(self) -> tuple[Payoffs, list[int], tuple[str, ...]]:
-        """Return the matrix of the agents of `complete`, their places in this one, and the names of the others."""
-        names = self.complete()
-        left_out = tuple(name for name in self.agents if name not in names)
-        return self.restricted(names), [self.agents.index(name) for name in names], left_out
 
     def drawn(self, draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
         """Yield matrices of advantages, each score drawn about the middle of its interval."""
@@ -362,7 +351,9 @@ def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
     Raises:
         ImportError: SciPy is missing.
     """
-    part, places, left_out = payoffs.largest_part()
+    names = payoffs.complete()
+    part, places = payoffs.restricted(names), [payoffs.agents.index(name) for name in names]
+    left_out = tuple(name for name in payoffs.agents if name not in names)
     strategy, rating, low, high, support = np.full((5, len(payoffs.agents)), np.nan)
     strategy[:] = 0.0
     strategy[places] = equilibrium(part.advantage)
