@@ -426,56 +426,42 @@ def climb(
     more: dict[str, Any] = {"newcomer": newcomer, "within": options.within, "ratings": ratings, "tie": ladder.tie}
     settings = settings_of(game, given, options, **more)
     run = GamesRun(game, given, options, settings, RunFolder(folder, LADDER), warn)
-    ascent = _Ascent(game, newcomer, ladder, options)
-    with run.games(players, store=store, outdated=_FILES, knows=ascent.knows, progress=progress) as games:
-        games.run(ascent.schedule())
+    placing, records = Placing([*ratings.values()], ladder.tie), list[Record]()
+    matches = {match_id(newcomer, name) for name in ratings}
+
+    def knows(pairing: Pairing) -> bool:
+        return pairing.match in matches and 2 * pairing.opening < options.games
+
+    def schedule() -> Schedule[Pairing, Record]:
+        started = Counter[str]()  # openings of each rung
+        while not _ends(placing, ladder, options, len(records)):
+            number = placing.best()
+            rung = ladder.rungs[number].name
+            openings = range(started[rung], started[rung] + options.chunk)
+            started[rung] += options.chunk
+            pair = sorted((newcomer, rung))
+            batch = batch_of(pair, both_seats(pair[0], pair[1], openings, game.info.num_players, options.seed))
+            low, high = placing.interval
+            (games,) = yield Stage([batch], f"{newcomer} at {low:.0f} to {high:.0f} Elo, against {rung}")
+            records.extend(games)
+            for record in games:
+                placing.games[number] += points(record, newcomer)
+
+    with run.games(players, store=store, outdated=_FILES, knows=knows, progress=progress) as games:
+        games.run(schedule())
         with waiting("Judging moves, and writing the report", shown=progress):
-            place = Place(newcomer, ladder, ascent.placing)
-            found = mistakes(game, ascent.records, newcomer)
-            report = ladder_report(place, settings, ascent.records, found, run.costs(ascent.records))
+            place, found = Place(newcomer, ladder, placing), mistakes(game, records, newcomer)
+            report = ladder_report(place, settings, records, found, run.costs(records))
             files = (*run.files, *write_report(folder, report, warn, outdated=_FILES))
     notes = tuple(report.data["notes"])
-    return Climb(Path(out), place, tuple(found), tuple(ascent.records), games.played, files, notes)
+    return Climb(Path(out), place, tuple(found), tuple(records), games.played, files, notes)
 
 
-class _Ascent:
-    """The schedule of a climb, and what its games tell so far."""
-
-    def __init__(self, game: Game, newcomer: str, ladder: Ladder, options: LadderOptions) -> None:
-        self._game, self._newcomer, self._options = game, newcomer, options
-        self._rungs = ladder.rungs
-        self._matches = {match_id(newcomer, rung.name) for rung in ladder.rungs}
-        self._started = [0] * len(ladder.rungs)  # openings of each rung
-        self.placing = Placing([rung.elo for rung in ladder.rungs], ladder.tie)
-        self.records: list[Record] = []
-
-    def knows(self, pairing: Pairing) -> bool:
-        """Return True if the climb may ask for a game."""
-        return pairing.match in self._matches and 2 * pairing.opening < self._options.games
-
-    def schedule(self) -> Schedule[Pairing, Record]:
-        """Ask for a chunk against the best rung until the place is known."""
-        per_chunk = 2 * self._options.chunk
-        while not self._ends(per_chunk):
-            number = self.placing.best()
-            rung, start = self._rungs[number].name, self._started[number]
-            openings = range(start, start + self._options.chunk)
-            self._started[number] += self._options.chunk
-            pair = sorted((self._newcomer, rung))
-            seats = self._game.info.num_players
-            batch = batch_of(pair, both_seats(pair[0], pair[1], openings, seats, self._options.seed))
-            low, high = self.placing.interval
-            (games,) = yield Stage([batch], f"{self._newcomer} at {low:.0f} to {high:.0f} Elo, against {rung}")
-            self.records += games
-            for record in games:
-                self.placing.games[number] += points(record, self._newcomer)
-
-    def _ends(self, per_chunk: int) -> bool:
-        low, high = self.placing.interval
-        ladder = [rung.elo for rung in self._rungs]
-        beyond = low > max(ladder) or high < min(ladder)  # further games tell only by how much
-        enough = high - low <= 2 * self._options.within
-        return beyond or enough or len(self.records) + per_chunk > self._options.games
+def _ends(placing: Placing, ladder: Ladder, options: LadderOptions, games: int) -> bool:
+    """Return True if the place is known well enough, or the next chunk would be too many games."""
+    (low, high), elo = placing.interval, [rung.elo for rung in ladder.rungs]
+    beyond = low > max(elo) or high < min(elo)  # further games tell only by how much
+    return beyond or high - low <= 2 * options.within or games + 2 * options.chunk > options.games
 
 
 def points(record: Record, agent: str) -> tuple[float, float, float]:
