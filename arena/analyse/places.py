@@ -102,10 +102,8 @@ def count_places(game: Game, records: Sequence[Record]) -> list[Places]:
     number = {agent: place for place, agent in enumerate(agents)}
     found: list[list[tuple[int, ...]]] = [[] for _ in reader.frames]
     for record, placed in zip(records, read_all(game, records, reader.placed), strict=True):
-        who, ahead = (
-            [number[name] for name in record.agents],
-            [(score > 0.5) - (score < 0.5) for score in scores(record)],
-        )
+        who = [number[name] for name in record.agents]
+        ahead = [(score > 0.5) - (score < 0.5) for score in scores(record)]
         for place, seat, phase, cell in placed:
             found[place].append((who[seat], seat, phase, cell, ahead[seat]))
     places = []

@@ -242,17 +242,16 @@ def grouped(records: Iterable[Record]) -> list[Games]:
     groups: dict[str, list[Record]] = {}
     for record in records:
         groups.setdefault(json.dumps([record.game, record.parameters], sort_keys=True), []).append(record)
-    return [_games(group) for group in groups.values()]
-
-
-def _games(group: list[Record]) -> Games:
-    game = game_of(group[0])
-    seats = game.info.num_players
-    if wrong := [record for record in group if len(record.agents) != seats]:
-        expected = f"agents, outcomes and scores of {seats} seats"
-        raise RecordError(f"a game of {game}", expected, len(wrong[0].agents), "was the file changed?")
-    played = tuple(without_forfeits(group))
-    return Games(game, played, len(group) - len(played))
+    found = []
+    for group in groups.values():
+        game = game_of(group[0])
+        seats = game.info.num_players
+        if wrong := [record for record in group if len(record.agents) != seats]:
+            expected = f"agents, outcomes and scores of {seats} seats"
+            raise RecordError(f"a game of {game}", expected, len(wrong[0].agents), "was the file changed?")
+        played = tuple(without_forfeits(group))
+        found.append(Games(game, played, len(group) - len(played)))
+    return found
 
 
 def without_forfeits(records: Iterable[Record]) -> list[Record]:

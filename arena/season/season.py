@@ -200,10 +200,8 @@ def result_text(result: GameResult) -> str:
 
 def bracket_text(bracket: Bracket, teams: Sequence[Team]) -> str:
     """Return the series for a terminal, a line each, and the champion with its agent."""
-    lines, agent = (
-        [_series_text(series) for number in bracket.rounds for series in number],
-        _champions_agent(bracket, teams),
-    )
+    lines = [_series_text(series) for number in bracket.rounds for series in number]
+    agent = _champions_agent(bracket, teams)
     return "\n".join([*lines, f"Champion: {bracket.champion}{f', played by {agent}' if agent else ''}"])
 
 
@@ -301,13 +299,6 @@ def _span(ends: tuple[int, int]) -> str:
 # ---------------------------------------------------------------- files
 
 
-def write_season(folder: Path, season: Season, warn: Callable[[str], None]) -> list[Path]:
-    """Write the end of a season into its folder; return the files of the season, schedule and standings first."""
-    files: dict[str, str | bytes] = {BRACKET_FILE: to_text(bracket_data(season.bracket, season.teams))}
-    write_report(folder, Report(f"A season of {season.settings['game']}", _sections(season), more_files=files), warn)
-    return [folder / name for name in FILES if (folder / name).exists()]
-
-
 SETTINGS, GAMES = "season.json", "games.jsonl"
 SEASON = RunKind("season", SETTINGS, (GAMES, FORFEIT_LOG, ANSWERS, *FILES))
 
@@ -399,7 +390,10 @@ def play_season(
             played=games.played,
         )
         with waiting("Writing the report", shown=say is not None):
-            written = write_season(folder, finished, warn)
+            files: dict[str, str | bytes] = {BRACKET_FILE: to_text(bracket_data(course.bracket, teams))}
+            page = Report(f"A season of {settings['game']}", _sections(finished), more_files=files)
+            write_report(folder, page, warn)
+        written = [folder / name for name in FILES if (folder / name).exists()]
         data = {path.name: path.read_bytes() for path in (folder / GAMES, *written) if path.suffix.startswith(".json")}
         place.write(finish(settings, data))
     return replace(finished, files=(folder / SETTINGS, folder / GAMES, *written))
@@ -446,14 +440,12 @@ class _Course:
 
     def games(self, days: Stage[Fixture]) -> Schedule[Fixture, Played]:
         """Ask for the days, write the standings, and ask for the games of the playoffs."""
-        data = schedule_data(self.schedule, self.teams)
-        write_atomic(self._folder / SCHEDULE, to_text(data))
+        write_atomic(self._folder / SCHEDULE, to_text(schedule_data(self.schedule, self.teams)))
         yield days
         self.table = self._standings()
         order = [line.team for line in self.table]
         seeds = seed_teams(self.table, self._leagues)
-        data = standings_data(self.teams, self.table, seeds)
-        write_atomic(self._folder / STANDINGS, to_text(data))
+        write_atomic(self._folder / STANDINGS, to_text(standings_data(self.teams, self.table, seeds)))
         while True:  # a game of each series of the round at a time
             self.bracket = bracket(seeds, order, self._of_series)
             if self.bracket.champion is not None:
