@@ -24,7 +24,7 @@ from cellgames.agents.agent_specs import Agents, by_name
 from cellgames.agents.base import AnyAgent, PolicyLog, acting, takes_states
 from cellgames.agents.loading import identities, load
 from cellgames.agents.play_loop import random_openings
-from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, plain, traces_of
+from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, plain
 from cellgames.arena.records.replays import results, verify
 from cellgames.arena.stats.tables import Tally, tally
 from cellgames.envs.core import Game, State
@@ -222,17 +222,6 @@ def openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) 
     return drawn
 
 
-def match_openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
-    """Draw the openings of a match, one a seed; arguments and result are those of `openings`.
-
-    Without chance an opening fits every seed, so all are full and those that end the game are drawn again
-    (`agents.random_openings`). With chance what is legal, and when a game ends, may depend on the seed.
-    """
-    if game.info.stochastic:
-        return openings(game, seeds, plies, generator)
-    return random_openings(game, len(seeds), plies, generator)
-
-
 def lengths(drawn: Tensor) -> list[int]:
     """Return the number of turns of each of the openings [B, plies, ...]."""
     return (drawn[..., None].flatten(2) >= 0).all(2).sum(1).tolist()
@@ -302,7 +291,11 @@ class GamePlayer(Player[Pairing, Record]):
         # Always drawn for a whole chunk: a match that is continued keeps its openings.
         whole = range(start, start + options.chunk)
         seeds = torch.tensor([derive(options.seed, "game", opening) for opening in whole], device="cpu")
-        drawn = match_openings(game, seeds, options.opening_plies, generator(options.seed, "openings", number))
+        chance, plies = generator(options.seed, "openings", number), options.opening_plies
+        # Without chance an opening fits every seed, so all are full and those that end the game are drawn again.
+        # With chance what is legal, and when a game ends, may depend on the seed.
+        fits = not game.info.stochastic
+        drawn = random_openings(game, len(seeds), plies, chance) if fits else openings(game, seeds, plies, chance)
         forced, places = lengths(drawn), [pairing.opening - start for pairing in pairings]
         agents = [self.players[name] for name in names]
         with _logged(game, agents, options.policies) as log:
@@ -312,7 +305,7 @@ class GamePlayer(Player[Pairing, Record]):
                 torch.tensor([pairing.seats for pairing in pairings], device="cpu"),  # [B, P]
                 seeds[places],
                 [generator(options.seed, "agent", id, number, name) for name in names],
-                opening=drawn[places] if options.opening_plies else None,
+                opening=drawn[places] if plies else None,
                 on_turn=None if finished is None else counter(finished),
                 forfeits=options.time_control or True,
             )
@@ -325,10 +318,6 @@ class GamePlayer(Player[Pairing, Record]):
             pairings=pairings,
             policies=log,
         )
-
-    @override
-    def traces(self, games: Sequence[Record]) -> list[tuple[str, str]]:
-        return traces_of(games)
 
     @override
     def unsound(

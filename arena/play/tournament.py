@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from cellgames.arena.records.record_lines import RECORDS, Line, append, finish, log_forfeits, read_sound
+from cellgames.arena.records.record_lines import RECORDS, Traced, append, finish, log_forfeits, read_sound
 from cellgames.runs.run_folder import START_OVER, RunError, RunFolder
 from cellgames.runs.workers import completed, packed
 from cellgames.utils.files import write_atomic
@@ -29,7 +29,7 @@ from cellgames.utils.progress import progress as show_progress
 _PATIENCE_S = 2.0  # before progress is shown
 
 K = TypeVar("K", bound=Hashable)
-T = TypeVar("T", bound=Line)
+T = TypeVar("T", bound=Traced)
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,6 @@ class Player(ABC, Generic[K, T]):
     @abstractmethod
     def play(self, batch: Batch[K], finished: Callable[[int], None] | None = None) -> list[T]:
         """Play a batch; `finished` is called with the number of games that have just ended."""
-
-    @abstractmethod
-    def traces(self, games: Sequence[T]) -> Iterable[tuple[str, str]]:
-        """Return agent and trace of each forfeit among games that were just played."""
 
     def first(self, key: K) -> K:
         """Return the key of a game in its batch; another attempt at a game has a key of its own."""
@@ -235,7 +231,7 @@ class Tournament(Generic[K, T]):
     def _added(self, games: list[T]) -> list[T]:
         """Add new games to the file and the store."""
         if self.place is not None:
-            log_forfeits(self.place.path, self.player.traces(games))
+            log_forfeits(self.place.path, games)
             append(self.path, games)
         self._lines.update((self.player.key(game), b"") for game in games)
         self.played += len(games)

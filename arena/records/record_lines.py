@@ -167,6 +167,12 @@ class Record:
     policies: tuple[Mapping[str, float] | None, ...] = ()
     variations: tuple[Variation, ...] = ()
 
+    @property
+    def traces(self) -> list[tuple[str, str]]:
+        """Agent and trace of an error by which the game was forfeited, if it was just played."""
+        forfeit = self.result.forfeit
+        return [(self.agents[forfeit.seat], forfeit.trace)] if forfeit is not None and forfeit.trace else []
+
     def to_data(self) -> dict[str, Any]:
         """Return the fields as JSON takes them; parameters and summary are the record's own, not copies."""
         # Not `asdict`, which copies every move: runs write records by the thousand.
@@ -393,10 +399,13 @@ def read_records(path: PathLike) -> Reading:
 
 def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], str]:
     """Return every line as `parse` reads it (it raises `ValueError`), and what was dropped; see `read_records`."""
-    content = Path(path).read_bytes()
-    lines = content.split(b"\n")
+    path = Path(path)
+    content = path.read_bytes()
+    lines, (name, settings) = content.split(b"\n"), settings_of(path.parent)
+    if why := changed_file(settings, path.name, Checksum(content)):
+        raise RecordError(path, cause=why)
     found, last = [], lines.pop()
-    known = check_finished(path, content) and any(map(has_checksum, lines))
+    known = bool(name) and any(map(has_checksum, lines))
     for number, line in enumerate(lines, 1):
         if has_changed(line) or (known and not has_checksum(line)):
             cause = "the command that made this run plays its game again; a line without a checksum is read as it is"
@@ -494,20 +503,21 @@ _MOST = 20  # errors of one agent that are kept
 _LOGGER = logging.getLogger("cellgames.forfeits")  # `--debug` shows it
 
 
-def traces_of(records: Iterable[Record]) -> list[tuple[str, str]]:
-    """Return agent and trace of each forfeit among games that were just played."""
-    forfeits = ((record.agents, record.result.forfeit) for record in records)
-    return [
-        (agents[forfeit.seat], forfeit.trace) for agents, forfeit in forfeits if forfeit is not None and forfeit.trace
-    ]
+class Traced(Line, Protocol):
+    """A game that was just played or read again."""
+
+    @property
+    def traces(self) -> Sequence[tuple[str, str]]:
+        """Agent and trace of each error by which the game was forfeited, if it was just played."""
 
 
-def log_forfeits(folder: Path, traces: Iterable[tuple[str, str]]) -> None:
+def log_forfeits(folder: Path, games: Iterable[Traced]) -> None:
     """Add traces by agent to the log of a run; those that are there already, or too many of one agent, change nothing.
 
     Records keep the reasons only. The log has no times and is sorted, so that runs which were stopped and continued
     have the same one. The file exists if an agent raised an error.
     """
+    traces = (trace for game in games for trace in game.traces)
     new = {f"{agent}\n" + "\n".join(f"  {line}" for line in trace.splitlines()) for agent, trace in traces}
     if not new:
         return
@@ -616,16 +626,3 @@ def changed_file(settings: Mapping[str, Any], name: str, whole: Checksum) -> str
     if found["lines"] < known["lines"]:
         return f"expected {known['lines']} lines, got {found['lines']}: some are missing; {_AGAIN}"
     return f"the file has changed since the run was finished; {_AGAIN}"
-
-
-def check_finished(path: PathLike, content: bytes) -> bool:
-    """Check the content of a file by the settings beside it; return True if it is a file of a run.
-
-    Raises:
-        RecordError: The run is finished, and the file is not as it was then.
-    """
-    path = Path(path)
-    name, settings = settings_of(path.parent)
-    if why := changed_file(settings, path.name, Checksum(content)):
-        raise RecordError(path, cause=why)
-    return bool(name)

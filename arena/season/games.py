@@ -22,7 +22,7 @@ from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import GamePlayer, check_record, counter, generator, lengths, openings, records_of
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.tournament import Batch, Player
-from cellgames.arena.records.record_lines import Record, plain, to_line, traces_of
+from cellgames.arena.records.record_lines import Record, plain, to_line
 from cellgames.envs.core import Game
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, check_whole, clipped, shown
@@ -204,16 +204,12 @@ class UmpirePlayer(Player[Fixture, Played]):
 
         return attempts(batch.games, play, batch.replays)
 
-    @override
-    def traces(self, games: Sequence[Played]) -> list[tuple[str, str]]:
-        return [trace for game in games for trace in game.traces]
-
 
 def _played(fixture: Fixture, record: Record) -> Played:
     """Return the game of a fixture from its record."""
     outcome = record.result.outcome
     winner = outcome.index("win") if "win" in outcome else None
-    return Played(fixture, record.result.scores, winner, record.to_data(), traces_of([record]))
+    return Played(fixture, record.result.scores, winner, record.to_data(), record.traces)
 
 
 class BotUmpire:

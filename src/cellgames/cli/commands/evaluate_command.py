@@ -12,8 +12,7 @@ from typing import Any
 from cellgames.agents.agent_specs import by_name
 from cellgames.agents.loading import default_opponents, identities
 from cellgames.arena.play.match_options import EvaluationOptions
-from cellgames.arena.records import record_lines
-from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Record, finish, plain, to_lines
+from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Record, finish, log_forfeits, plain, to_lines
 from cellgames.arena.records.store import feeding
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import print_kept, print_next, print_table, recorded, warn
@@ -93,7 +92,7 @@ def _run(arguments: argparse.Namespace) -> int:
             rows.append({"against": spec, **evaluation.evaluate(game, records, measured, void=options.void)})
             games.extend(records)
             if out is not None:
-                record_lines.log_forfeits(out, record_lines.traces_of(records))
+                log_forfeits(out, records)
         lost, several = forfeits(games), any(len(record.agents) > 2 for record in games)
         notes = [*thinking_notes(thinking(games)), *forfeit_notes(lost, several=several, void=options.void)]
         headline = list(filter(None, [failure_headline(lost)]))
