@@ -209,7 +209,7 @@ class CupReader(Reader):
     def __init__(self, game: Game) -> None:
         super().__init__(game)
         assert isinstance(game, ToroidalCup)
-        self.lattice = game.lattice
+        self.lattice, self._positions = game.lattice, game.lattice.down * game.lattice.across
         names = tuple(
             self.game.action_to_string(self.lattice.actions // self._positions * position).partition("/")[0]
             for position in range(self._positions)
@@ -220,10 +220,6 @@ class CupReader(Reader):
         self.phases = tuple(f"shape {number}" for number in range(1, min(most, _PHASES) + 1))
         if most > _PHASES:
             self.phases = (*self.phases[:-1], f"shape {_PHASES} and later")
-
-    @property
-    def _positions(self) -> int:
-        return self.lattice.down * self.lattice.across
 
     @property
     @override
