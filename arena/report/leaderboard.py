@@ -40,7 +40,7 @@ from cellgames.utils.errors import InputError, listed, shown
 from cellgames.utils.files import PathLike
 from cellgames.utils.report.model import Column, Part, Report, Table, escape, write_report
 
-from .rating_tables import notes, rating_columns, side_columns, tables_data
+from .rating_tables import notes, rating_columns, tables_data
 from .run_report import cycles_data, sections, tables_of
 
 _MANY_AGENTS = 64
@@ -124,7 +124,7 @@ class Leaderboard:
                 Column("nash", lambda line: float(shares[place(line)]), "Nash %", "%"),
                 Column("nash_rating", lambda line: float(average.rating[place(line)])),
             ]
-        return rating_columns(self.tables, side_columns(self.tables), more)
+        return rating_columns(self.tables, more)
 
     def to_data(self) -> dict[str, Any]:
         """Return all numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `cycles`, `notes`."""

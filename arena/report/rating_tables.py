@@ -53,9 +53,7 @@ def side_columns(tables: Tables) -> tuple[Column[Tally], ...]:
     return FINISH if tables.by_score else TALLY
 
 
-def rating_columns(
-    tables: Tables, sides: Sequence[Column[Tally]], more: Sequence[Column[Standing]] = ()
-) -> list[Column[Standing]]:
+def rating_columns(tables: Tables, more: Sequence[Column[Standing]] = ()) -> list[Column[Standing]]:
     """Return the columns of a ranking: ratings, how the agents fared, more, and what is known of failures and times."""
     found: list[Column[Standing]] = [
         Column("rank", lambda line: line.rank, "rank"),
@@ -64,7 +62,7 @@ def rating_columns(
         Column("", lambda line: (line.low, line.high), f"{100 * tables.ratings.level:.0f} % interval", "+.0f"),
         Column("elo_low", lambda line: line.low, kept=".1f"),
         Column("elo_high", lambda line: line.high, kept=".1f"),
-        *(column.of(lambda line: line.tally) for column in sides),
+        *(column.of(lambda line: line.tally) for column in side_columns(tables)),
         *more,
         Column("forfeits", lambda line: _failed(tables, line).games, "forfeits" if tables.forfeits else ""),
     ]

@@ -181,7 +181,7 @@ def run_report(
         order: Of a run until the order is certain, how certain it is, from the top; None for other runs.
         costs: Sentences on what language models took.
     """
-    columns = rating_columns(tables, side_columns(tables))
+    columns = rating_columns(tables)
     told = map(escape, [*notes(tables), *costs])
     games = (
         "`games.jsonl` holds every game. `cellgames replay games.jsonl` plays them again and compares the results; "
@@ -248,7 +248,7 @@ def tables_of(tables: Tables, players: Sequence[str], columns: Sequence[Column[S
 
 def ratings_table(tables: Tables) -> Table:
     """Return the ratings for people: with wins and losses, or with finishing places."""
-    return people_table(rating_columns(tables, side_columns(tables)), tables.standings)
+    return people_table(rating_columns(tables), tables.standings)
 
 
 def _settings(run: Mapping[str, Any], seats: int) -> str:
