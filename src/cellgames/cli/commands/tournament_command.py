@@ -107,8 +107,7 @@ def _report_tables(
     if headline := report.failure_headline(tables.forfeits):
         print(f"{headline}\n")
     print_table(ratings_table(tables))
-    simultaneous = game.info.simultaneous
-    console.print_pairs_and_seats(tables, game.info.players, report.notes(tables), simultaneous=simultaneous)
+    console.print_pairs_and_seats(tables, game.info.players, report.notes(tables), simultaneous=game.info.simultaneous)
     if order:
         print()
         print_table(people_table(ORDER, order))
