@@ -185,7 +185,7 @@ def test_all_that_it_has_started_ends_with_it(bots: Callable[..., str], count: i
     children += f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)', {mark!r}], **apart)"
     games = played(bots(f"apart = dict(start_new_session=True, env={{}})\n{children}"), 1, Limits(processes=5000))
     assert not games.failures
-    until(lambda: not living(mark), 5.0)
+    until(lambda: not living(mark), 30.0)
 
 
 def living(mark: str) -> list[str]:
@@ -233,7 +233,7 @@ def test_programs_end_with_the_arena(bots: Callable[..., str], phase: str, end: 
     assert len(living(mark)) > 1
     arena.send_signal(end)
     arena.wait(30)
-    until(lambda: not living(mark), 5.0)
+    until(lambda: not living(mark), 30.0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
