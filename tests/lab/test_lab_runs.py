@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from run_suite import RunSuite
 
 from cellgames.runs.run_folder import different_files
 
-pytest.importorskip("ribs")
+pytestmark = pytest.mark.skipif(find_spec("ribs") is None, reason="needs pyribs, which takes seconds to import")
 
 
 class TestLabRuns(RunSuite):

@@ -18,7 +18,6 @@ import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.arena import SeasonOptions, climb, free_for_all, play_season, round_robin
 from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
-from cellgames.arena.stats import payoffs
 from cellgames.cli.main import main
 from cellgames.training import RunError, train
 
@@ -27,8 +26,7 @@ LADDER = Path(__file__).with_name("ladder_of_three")
 
 
 def without_pictures(patch: pytest.MonkeyPatch) -> None:
-    """Draw nothing, and few samples for bounds in reports, as `conftest` has it; both save time."""
-    patch.setattr(payoffs, "nash", partial(payoffs.nash, draws=10))
+    """Draw nothing, which saves time."""
     block_extras(partial(patch.setitem, sys.modules))
     block_plots(patch)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from processes import KILL, python
+import torch
+from processes import KILL
 
 from cellgames.arena.records.record_lines import RECORDS
 from cellgames.runs.run_folder import RunError, compared_files, different_files, exclusive
@@ -48,11 +49,11 @@ def files(folder: Path) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in compared_files(folder).items()}
 
 
-def play_all(module: str, root: str, points: str) -> None:
-    """Run every case to its end, then again in processes that are killed, and in two at once; a script calls this."""
-    kinds = import_module(module)
-    kinds.without_pictures(pytest.MonkeyPatch())
-    cases: Mapping[str, Case] = kinds.CASES
+def play_all(cases: Mapping[str, Case], root: Path, points: int) -> Path:
+    """Run every case to its end, then again in forks that are killed, and in two at once; return `root`.
+
+    Forks need not import torch, which takes longer than a run.
+    """
     calls, dies = 0, 0
 
     def count(descriptor: int) -> None:
@@ -62,34 +63,33 @@ def play_all(module: str, root: str, points: str) -> None:
         if calls == dies:
             os.kill(os.getpid(), KILL)
 
-    vars(os)["fsync"] = count
-    for name, case in cases.items():
-        calls = 0
-        place = Path(root) / name
-        case.run(place / "whole")
-        total, calls = calls, 0
-        parts = range(int(points)) if int(points) > 2 else (1, 2)  # two: on the way; more: also at both ends
-        for point in sorted({1 + (total - 1) * part // max(3, int(points) - 1) for part in parts}):
-            dies = point
-            assert _status(case, place / f"killed {point}") == KILL, (name, point, total)
-        dies = 0
-        if case is not next(iter(cases.values())):
-            continue  # all take the same lock, which `test_a_folder_in_use_is_refused` tries with each of them
-        children = [_start(case, place / "both") for _ in range(2)]
-        codes = sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
-        assert codes in ([0, 0], [0, _REFUSED]), (name, codes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", count)
+        for name, case in cases.items():
+            calls = 0
+            case.run(root / name / "whole")
+            total, calls = calls, 0
+            parts = range(points) if points > 2 else (1, 2)  # two: on the way; more: also at both ends
+            for point in sorted({1 + (total - 1) * part // max(3, points - 1) for part in parts}):
+                dies = point
+                assert _exit_code(_start(case, root / name / f"killed {point}")) == -KILL, (name, point, total)
+            dies = 0
+    name, case = next(iter(cases.items()))  # all take the lock that `test_a_folder_in_use_is_refused` tries with each
+    codes = sorted(map(_exit_code, [_start(case, root / name / "both") for _ in range(2)]))
+    assert codes in ([0, 0], [0, _REFUSED]), (name, codes)
+    return root
 
 
 _REFUSED = 3  # exit code of a process whose run was refused
 
 
 def _start(case: Case, folder: Path) -> int:
-    if sys.platform == "win32":
-        raise OSError("expected a POSIX system")
+    assert sys.platform != "win32"
     if child := os.fork():
         return child
     code = 1
     try:
+        torch.set_num_threads(1)  # torch's own threads do not survive a fork
         case.run(folder)
         code = 0
     except RunError:
@@ -98,16 +98,8 @@ def _start(case: Case, folder: Path) -> int:
         os._exit(code)
 
 
-def _status(case: Case, folder: Path) -> int:
-    return os.waitpid(_start(case, folder), 0)[1]
-
-
-def started(cases: str, root: Path, points: int) -> Path:
-    """Call `play_all` in a process of its own, which imports torch once for all processes of runs; return `root`."""
-    script = "import sys; from run_suite import play_all; play_all(*sys.argv[1:])"
-    done = python("-c", script, cases, str(root), str(points))
-    assert done.returncode == 0, done.stderr
-    return root
+def _exit_code(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="it forks, kills and locks")
@@ -132,13 +124,13 @@ class RunSuite:
     @classmethod
     def done(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
         """A folder with the runs of all cases: whole, killed twice, and by two processes."""
-        return started(cls.KINDS, tmp_path_factory.mktemp("runs"), 2)
+        return play_all(import_module(cls.KINDS).CASES, tmp_path_factory.mktemp("runs"), 2)
 
     @pytest.fixture(scope="class")
     @classmethod
     def everywhere(cls, tmp_path_factory: pytest.TempPathFactory) -> Path:
         """The same, killed at many writes."""
-        return started(cls.KINDS, tmp_path_factory.mktemp("everywhere"), 9)
+        return play_all(import_module(cls.KINDS).CASES, tmp_path_factory.mktemp("everywhere"), 9)
 
     @pytest.fixture
     def case(self, name: str) -> Case:
