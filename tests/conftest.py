@@ -12,7 +12,9 @@ from pathlib import Path
 import browser
 import durations
 import pytest
+from arena_runs import block_plots
 from command import Command
+from paths import ROOT
 
 from cellgames.arena.stats import payoffs
 
@@ -63,6 +65,19 @@ def pytest_collection_finish() -> None:
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(monkeypatch, capsys)
+
+
+@pytest.fixture(autouse=True)
+def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if matplotlib were not installed, where no pictures are tested, unless the test uses `complete` or `plots`."""
+    room = request.path.relative_to(ROOT / "tests").parts[0]
+    if room in ("agents", "arena") and not {"complete", "plots"} & {*request.fixturenames}:
+        block_plots(monkeypatch)
+
+
+@pytest.fixture
+def plots() -> None:
+    """Pictures are drawn."""
 
 
 @pytest.fixture(scope="session", autouse=True)
