@@ -18,7 +18,6 @@ from training_runs import network_for
 
 import cellgames
 from cellgames.agents import acting, draw_seeds, load, save_network
-from cellgames.agents import play as play_agents
 from cellgames.agents.cloth_of_gold import greedy
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, ClothRollout, best_bolts, finish_turns, forecast, worth
 from cellgames.agents.cloth_of_gold.network import CANDIDATES
@@ -255,15 +254,12 @@ def test_a_turn_that_wins_is_played(spec: str, tmp_path: Path) -> None:
     assert torch.equal(GAME.outcome(GAME.play_turn(going, turns))[:, 1] > 0, wins)
 
 
-def test_searches_play_whole_games_and_need_a_network_of_turns(tmp_path: Path) -> None:
-    agents = [load("mcts:6", SMALL), load("random", SMALL)]
-    played = play_agents(SMALL, agents, torch.tensor([[0, 1], [1, 0]]), seeds(0, 2), [generator(1), generator(2)])
-    assert played.state.done.all()
+def test_searches_need_a_network_of_turns_and_their_game(tmp_path: Path) -> None:
     save_network(tmp_path / "agent.safetensors", network_for(SMALL))
     with refused(str(tmp_path / "agent.safetensors"), "'policy'"):
         load(f"gumbel:4:{tmp_path}", SMALL)
     with refused("agent 'mcts:6'", "torus-v0"):
-        agents[0].playing(SMALL).start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))  # type: ignore[union-attr]  # ByGame
+        load("mcts:6", SMALL).playing(SMALL).start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))  # type: ignore[union-attr]  # ByGame
 
 
 A, B = 0, 1  # players

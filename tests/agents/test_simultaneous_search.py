@@ -154,7 +154,12 @@ def exact_value(own: Hand, other: Hand, lead: int) -> float:
         return -exact_value(other, own, -lead)
     payoff = exact_matrix(own, other, lead)
     low, high = payoff.min(1).max(), payoff.max(0).min()
-    return float(low) if low == high else equilibrium(payoff)[1]
+    if low == high:
+        return float(low)
+    if left == 3:  # two bids each: both mix so that the other's make no difference; a linear program takes longer
+        (a, b), (c, d) = payoff.tolist()
+        return float((a * d - b * c) / (a + d - b - c))
+    return equilibrium(payoff)[1]
 
 
 GOOFSPIEL = Goofspiel()

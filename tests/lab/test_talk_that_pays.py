@@ -87,7 +87,8 @@ def test_the_measures_find_a_language_and_who_listens() -> None:
 def test_the_command_goes_on_and_repeats_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = {"CONDITIONS": study.CONDITIONS[2::2], "_SHARES": study.CONDITIONS[2:5:2]}
+    kinds = tuple(study.CONDITIONS[number] for number in (2, 6, 8, 12, 16))
+    few = {"CONDITIONS": kinds, "_SHARES": kinds[:1]}
     for name, value in ({"ITERATIONS": 1, "TESTED": 32} | few).items():
         monkeypatch.setattr(study, name, value)
     monkeypatch.setattr(talk_matches, "MATCHES", 8)
