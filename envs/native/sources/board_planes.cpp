@@ -11,7 +11,6 @@
 namespace {
 
 constexpr int kBits = 16;  // that become cells at a time
-constexpr int kWord = 64;
 constexpr int kTile = 8;   // games whose boards are read at a time: a line of the cache
 constexpr int64_t kFarBytes = 16 << 20;  // so many are out of the caches before anybody reads them
 
@@ -52,15 +51,18 @@ void write_bits(uint16_t bits, Number* out) {
 }
 #endif
 
+enum Rows { kPacked, kWord, kWords };  // that are some in a word, each a word, or some words
+
 // Write the cells of a board, as many pieces of `kBits` a word as its width needs: what that is too much is overwritten
 // by the next word, for the last one `out` has room for a word more.
-template <bool packed, int pieces, class Number>
+template <Rows kind, int pieces, class Number>
 CELLGAMES_INLINE void unpack(const Layout& layout, const uint64_t* words, Number* out) {
+    const int64_t rows = layout.rows, cols = layout.cols, width = layout.width;
     int64_t above = 0;  // rows in the word before the row
-    for (int64_t row = 0; row < layout.rows; ++row, out += layout.cols)
-        for (int64_t start = 0; start < layout.cols; start += layout.width) {
-            const uint64_t word = packed ? *words >> above * layout.row_bits : *words++;
-            if (packed && ++above == layout.rows_a_word) ++words, above = 0;
+    for (int64_t row = 0; row < rows; ++row, out += cols)
+        for (int64_t start = 0; start < cols; start += kind == kWords ? width : cols) {
+            const uint64_t word = kind == kPacked ? *words >> above * layout.row_bits : *words++;
+            if (kind == kPacked && ++above == layout.rows_a_word) ++words, above = 0;
             for (int piece = 0; piece < pieces; ++piece)
                 write_bits(static_cast<uint16_t>(word >> piece * kBits), out + start + piece * kBits);
         }
@@ -69,7 +71,9 @@ CELLGAMES_INLINE void unpack(const Layout& layout, const uint64_t* words, Number
 template <class Number>
 CELLGAMES_INLINE void unpack(const Layout& layout, const uint64_t* words, Number* out) {
     const auto as = [&](auto pieces) {
-        layout.rows_a_word > 1 ? unpack<true, pieces()>(layout, words, out) : unpack<false, pieces()>(layout, words, out);
+        if (layout.rows_a_word > 1) unpack<kPacked, pieces()>(layout, words, out);
+        else if (layout.words > 1) unpack<kWords, pieces()>(layout, words, out);
+        else unpack<kWord, pieces()>(layout, words, out);
     };
     const int64_t pieces = (layout.width - 1) / kBits;
     if (pieces == 0) as(std::integral_constant<int, 1>());
@@ -126,7 +130,7 @@ class Output {
 
 template <class Number>
 CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, int64_t to) {
-    const int64_t size = layout.rows * layout.cols, stored = layout.stored(), room = size + kWord;
+    const int64_t size = layout.rows * layout.cols, stored = layout.stored(), room = size + 64;
     const int64_t all = layout.boards + layout.values, seats = layout.seats;
     std::vector<uint64_t> words(static_cast<size_t>(layout.boards * kTile * stored));
     std::vector<Number> boards(static_cast<size_t>((seats > 1 ? layout.boards : 1) * room)), same(static_cast<size_t>(size));
