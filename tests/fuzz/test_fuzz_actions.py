@@ -15,7 +15,6 @@ from fuzzing import Inputs, documented, fuzz
 from hostile_actions import Recipe, recipes
 from hypothesis import strategies as st
 from learner_play import nth_legal, same
-from tensordict import TensorDict
 from toy_games import TOYS, random_actions
 
 from cellgames.envs.adapters import SeatVector
@@ -95,6 +94,8 @@ def hostile(door: str, env: Any, legal: torch.Tensor, who: str, recipe: Recipe) 
         actions = dict(zip(env.agents, legal[0].numpy(), strict=True))
         return {**actions, **dict.fromkeys(list(actions)[: 1 if who == "one" else None], one)}
     if door == "torchrl":
+        from tensordict import TensorDict  # takes seconds to import
+
         return TensorDict({env.action_key: recipe.build(legal.numpy())}, env.batch_size)
     return one if ADAPTERS[door].num_envs == 1 else recipe.build(legal.numpy())
 

@@ -8,6 +8,7 @@ import re
 import runpy
 import sys
 from collections.abc import Callable
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,19 +33,15 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-class Example:
-    """An example that is imported when a test first asks for a part of it, since its library takes seconds."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, part: str) -> Any:
-        with pytest.MonkeyPatch.context() as patch:  # compiling would take longer than these tests
-            patch.setattr("numba.config.DISABLE_JIT", True)
-            return getattr(import_module(f"examples.{self._name}"), part)
+@cache
+def example(name: str) -> Any:
+    """Return an example, imported by the tests that need it, since its library takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:  # compiling would take longer than these tests
+        patch.setattr("numba.config.DISABLE_JIT", True)
+        return import_module(f"examples.{name}")
 
 
-sweep, tianshou_dqn, torchrl_ppo = map(Example, ("sweep", "tianshou_dqn", "torchrl_ppo"))
+sweep, tianshou_dqn, torchrl_ppo = (partial(example, name) for name in ("sweep", "tianshou_dqn", "torchrl_ppo"))
 EXAMPLES = ROOT / "examples"
 GAME = cellgames.make("torus-v0", size=2)  # 8 cells
 
@@ -52,13 +49,13 @@ Train = Callable[[int, int], tuple[nn.Module, Any]]
 
 
 def ppo(steps: int, seed: int) -> tuple[nn.Module, Any]:
-    actor = torchrl_ppo.train(GAME, steps, seed, num_envs=16, num_steps=16, minibatch_size=64, learning_rate=3e-3)
-    return actor, torchrl_ppo.Learned(actor)
+    actor = torchrl_ppo().train(GAME, steps, seed, num_envs=16, num_steps=16, minibatch_size=64, learning_rate=3e-3)
+    return actor, torchrl_ppo().Learned(actor)
 
 
 def dqn(steps: int, seed: int) -> tuple[nn.Module, Any]:
-    network = tianshou_dqn.train(GAME, steps, seed, num_envs=8, batch=64)
-    return network, tianshou_dqn.Learned(network)
+    network = tianshou_dqn().train(GAME, steps, seed, num_envs=8, batch=64)
+    return network, tianshou_dqn().Learned(network)
 
 
 both = pytest.mark.parametrize("train", [ppo, dqn])
@@ -107,11 +104,11 @@ def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("example", [torchrl_ppo, tianshou_dqn], ids=["torchrl_ppo", "tianshou_dqn"])
+@pytest.mark.parametrize("name", ["torchrl_ppo", "tianshou_dqn"])
 @pytest.mark.parametrize("id", ["toroidal-cup-small-v0", "cloth-of-gold-small-v0"])
-def test_games_that_it_would_get_wrong_are_refused(example: Any, id: str) -> None:
+def test_games_that_it_would_get_wrong_are_refused(name: str, id: str) -> None:
     with pytest.raises(ValueError, match="zero-sum game for two, in turns"):
-        example.train(cellgames.make(id), 10)
+        example(name).train(cellgames.make(id), 10)
 
 
 SMALL = ("torus", "hex", "y", "cloth-of-gold", "grid-adaptation", "toroidal-cup")
@@ -171,7 +168,7 @@ def base(**given: Any) -> PPOArguments:
 
 
 def test_a_space_is_read_as_the_settings_are() -> None:
-    space = dict(sweep.parse_values(text, PPOArguments) for text in (*SPACE, "sample=yes,no"))
+    space = dict(sweep().parse_values(text, PPOArguments) for text in (*SPACE, "sample=yes,no"))
     rate, layers, entropy, opponents, sample = space.values()
     assert (rate.low, rate.high, rate.log) == (1e-4, 0.1, True)
     assert type(layers).__name__ == "IntDistribution"
@@ -181,13 +178,13 @@ def test_a_space_is_read_as_the_settings_are() -> None:
     assert sample.choices == (True, False)
     for text in ("learning_rate", "speed=1,2", "learning_rate=quick"):
         with pytest.raises(ValueError):  # noqa: PT011  # of float, too
-            sweep.parse_values(text, PPOArguments)
+            sweep().parse_values(text, PPOArguments)
 
 
 def test_trials_are_runs_of_training_that_the_study_scores_and_stops(tmp_path: Path) -> None:
-    space = dict(sweep.parse_values(text, PPOArguments) for text in SPACE)
-    sweep.run_trial(tmp_path, base(), space, "random", 0)
-    study = sweep.open_study(tmp_path, base().total_steps)
+    space = dict(sweep().parse_values(text, PPOArguments) for text in SPACE)
+    sweep().run_trial(tmp_path, base(), space, "random", 0)
+    study = sweep().open_study(tmp_path, base().total_steps)
     with (tmp_path / "trials" / "0" / "progress.csv").open(encoding="utf-8") as table:
         rows = list(csv.DictReader(table))
     scores = {int(row["steps"]): float(row["random"]) for row in rows}
@@ -200,11 +197,11 @@ def test_trials_are_runs_of_training_that_the_study_scores_and_stops(tmp_path: P
         study.add_trial(
             import_module("optuna").create_trial(params=study.trials[0].params, distributions=space, **better)
         )
-    sweep.run_trial(tmp_path, base(), space, "random", 0)
+    sweep().run_trial(tmp_path, base(), space, "random", 0)
     assert study.trials[-1].state.name == "PRUNED"
-    wrong = dict([sweep.parse_values("start_from=nobody", PPOArguments)])
+    wrong = dict([sweep().parse_values("start_from=nobody", PPOArguments)])
     with refused("nobody", "none"):
-        sweep.run_trial(tmp_path, base(), wrong, "random", 0)
+        sweep().run_trial(tmp_path, base(), wrong, "random", 0)
     assert study.trials[-1].state.name == "FAIL"
 
 
@@ -215,14 +212,14 @@ def test_a_search_as_a_script(
     fixed = [f"{name}={value}" for name, value in TINY.items() if name != "layers"]
     words = ["--game", "torus-small-v0", "--total-steps", "128", "--trials", "2", "--jobs", "2", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["sweep.py", *words, "--vary", *SPACE, *fixed, "eval_games=2"])
-    sweep.main()
+    sweep().main()
     assert f"best: {tmp_path}" in capfd.readouterr().out
-    assert [trial.state.name for trial in sweep.open_study(tmp_path, 128).trials] == ["COMPLETE"] * 2
+    assert [trial.state.name for trial in sweep().open_study(tmp_path, 128).trials] == ["COMPLETE"] * 2
     assert {path.name for path in tmp_path.iterdir()} >= {"plot_slice.png", "plot_intermediate_values.png", "study.log"}
     for wrong in (["--vary", "speed=1"], ["--vary", "gamma=1", "--target", "nobody"]):
         monkeypatch.setattr(sys, "argv", ["sweep.py", *words, *wrong])
         with fails(SystemExit, code=2):
-            sweep.main()
+            sweep().main()
 
 
 class Known(nn.Module):
@@ -247,8 +244,8 @@ def test_advantages_of_a_game_of_three_moves() -> None:
         **dict.fromkeys(("done", "terminated"), done),
     }
     batch = TensorDict({"observation": seen, "current_player": torch.tensor([[0, 1, 0]]), "next": after}, [1, 3])
-    critic = ValueOperator(torchrl_ppo.FirstSeatValue(Known()), in_keys=["observation", "current_player"])
-    torchrl_ppo.add_advantages(batch, GAE(gamma=1.0, lmbda=0.5, value_network=critic))
+    critic = ValueOperator(torchrl_ppo().FirstSeatValue(Known()), in_keys=["observation", "current_player"])
+    torchrl_ppo().add_advantages(batch, GAE(gamma=1.0, lmbda=0.5, value_network=critic))
     # Surprises, as the first player sees them: 0.2 -> 0.1 -> 0.5 -> 1.
     first, second, third = 0.1 - 0.2, 0.5 - 0.1, 1 - 0.5
     expected = torch.tensor([first + 0.5 * second + 0.25 * third, -(second + 0.5 * third), third])
@@ -260,9 +257,9 @@ def test_two_steps_are_a_move_and_the_answer() -> None:
     """Black closes a ring with the third move: what each move is worth, and illegal actions never are."""
     from tianshou.data import Batch, VectorReplayBuffer
 
-    env = tianshou_dqn.make_env(GAME)
-    algorithm = tianshou_dqn.make_algorithm(GAME, n_step=2)
-    network = tianshou_dqn.policy_of(algorithm).model
+    env = tianshou_dqn().make_env(GAME)
+    algorithm = tianshou_dqn().make_algorithm(GAME, n_step=2)
+    network = tianshou_dqn().policy_of(algorithm).model
     torch.manual_seed(0)
     for weights in network.parameters():
         nn.init.normal_(weights, std=0.3)

@@ -22,7 +22,8 @@ from pettingzoo.utils.conversions import parallel_to_aec
 from slow import slow_except
 from torch import Tensor
 
-from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVectorEnv, TorchRLGame
+from cellgames.envs import adapters as doors  # TorchRL takes seconds to import
+from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVectorEnv
 from cellgames.envs.adapters.pettingzoo_aec import wrapped
 from cellgames.envs.core import Game, State, seeds
 
@@ -58,7 +59,7 @@ class Adapter:
             env.seed(seed) if seed is not None else None
             env.set_options(options)
             env.reset()
-        elif isinstance(env, TorchRLGame):
+        elif self is ADAPTERS["torchrl"]:
             env.set_seed(seed) if seed is not None else None
             env.reset(options=options)
         else:
@@ -211,7 +212,7 @@ def _check_torchrl(game: Game) -> None:
 
     torch.manual_seed(0)  # TorchRL draws random actions from the global generator
     for num_envs in (1, 3):
-        env = TorchRLGame(game, num_envs)
+        env = doors.TorchRLGame(game, num_envs)
         check_env_specs(env, break_when_any_done="both", seed=0)
     assert bool(env.group_map) == game.info.simultaneous
     if env.group_map:
@@ -243,7 +244,7 @@ ADAPTERS: dict[str, Adapter] = {
         learner=True,
     ),
     "torchrl": Adapter(
-        lambda game, **_: TorchRLGame(game, 3),
+        lambda game, **_: doors.TorchRLGame(game, 3),
         lambda game: True,
         _check_torchrl,
         _step_torchrl,

@@ -14,7 +14,8 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from learner_play import GAMES, every_game, of_each, random_learner, same
 
-from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv, TorchRLGame
+from cellgames.envs import adapters as doors  # TorchRL takes seconds to import
+from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv
 from cellgames.envs.adapters.learner_games import masks_by_component
 from cellgames.envs.adapters.pettingzoo_aec import wrapped
 from cellgames.envs.core import Game, chance, seeds
@@ -234,7 +235,7 @@ def test_sb3s_envs_have_attributes_and_methods() -> None:
     assert not env.action_masks().all()  # what is handed out is a copy
 
 
-def seen(env: TorchRLGame, td: Any) -> tuple[Any, ...]:
+def seen(env: doors.TorchRLGame, td: Any) -> tuple[Any, ...]:
     td = td["agents"] if env.game.info.simultaneous else td
     return td["observation"].numpy(), td["action_mask"].numpy()
 
@@ -252,7 +253,7 @@ def of_the_core(game: Game, state: Any) -> tuple[Any, ...]:
 def test_torchrls_rollout_is_the_games_that_a_vector_plays(game: Game) -> None:
     from torchrl.envs import ActionMask, StepCounter, TransformedEnv
 
-    env = TorchRLGame(game, 3, seed=5)
+    env = doors.TorchRLGame(game, 3, seed=5)
     group = (env.action_key[0],) if game.info.simultaneous else ()
     whole = TransformedEnv(env, StepCounter()).append_transform(ActionMask(env.action_key, (*group, "action_mask")))
     rollout = whole.rollout(game.info.max_turns + 3, break_when_any_done=False)
@@ -276,7 +277,7 @@ def test_torchrls_rollout_is_the_games_that_a_vector_plays(game: Game) -> None:
 def test_torchrl_resets_and_steps_some_envs_and_leaves_the_others_alone(game: Game) -> None:
     from torchrl.envs.utils import step_mdp
 
-    env, chosen = TorchRLGame(game, 3, seed=2), torch.tensor([[False], [True], [False]])
+    env, chosen = doors.TorchRLGame(game, 3, seed=2), torch.tensor([[False], [True], [False]])
     td = step_mdp(env.rand_step(env.reset()))
     before = env.core_state()
     td = env.reset(td.set("_reset", chosen))
@@ -299,7 +300,7 @@ def test_torchrls_finished_game_stays_as_it_is_until_it_is_reset(game: Game) -> 
     from torchrl.envs.utils import step_mdp
 
     torch.manual_seed(0)  # TorchRL draws random actions from the global generator
-    env = TorchRLGame(game, 3)
+    env = doors.TorchRLGame(game, 3)
     assert env.rollout(game.info.max_turns, break_when_all_done=True)["next", "done"][:, -1].all()
     td = env.reset()
     for _ in range(game.info.max_turns + 1):
@@ -317,7 +318,7 @@ def test_torchrls_finished_game_stays_as_it_is_until_it_is_reset(game: Game) -> 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @every_game
 def test_torchrls_games_are_the_same_on_a_gpu(game: Game) -> None:
-    env, there = TorchRLGame(game, 3, seed=4), TorchRLGame(game, 3, seed=4).to("cuda")
+    env, there = doors.TorchRLGame(game, 3, seed=4), doors.TorchRLGame(game, 3, seed=4).to("cuda")
     td, moved, random = env.reset(), there.reset(), generator()
     for _ in range(game.info.max_turns):
         actions = game.random_actions(env.core_state(), random)
