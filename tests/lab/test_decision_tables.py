@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from command import Command
 from recorded_games import records, write_runs
 from refusals import refused
 from torch.utils.data import DataLoader
@@ -211,3 +212,18 @@ def test_a_folder_that_minari_cannot_take_is_refused(
         assert main(["export", str(runs / "torus"), "--format", "minari", "--out", str(tmp_path / name)]) == 2
         assert reason in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["there-v0"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"), [("parquet", "decision_tables._table"), ("minari", "minari_datasets._episodes")]
+)
+def test_an_export_that_is_stopped_leaves_no_file(
+    kind: str, part: str, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    def stopped(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"cellgames.lab.datasets.{part}", stopped)
+    words = f"export '{runs / 'torus'}' --format {kind} --out '{tmp_path / kind}-v0'"
+    assert command.both(words, code=130) == ("", "\nStopped.\n")
+    assert not [*tmp_path.iterdir()]

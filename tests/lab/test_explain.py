@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import lab_torch_defaults
 import numpy as np
 import pytest
 import torch
+import torch_defaults
 from native_code import native_library
 from refusals import refused
 from strategy_records import a_game, played
@@ -309,3 +311,8 @@ def test_mistakes_are_named(folder: Path, capsys: pytest.CaptureFixture[str], wo
     assert main(["explain", *words]) == 2
     assert expected in capsys.readouterr().err
     assert not (folder / "results").exists()
+
+
+@pytest.mark.slow
+def test_defaults_of_torch_change_no_explanation() -> None:
+    torch_defaults.check(lab_torch_defaults.__file__, "insight")

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from processes import environment
 
 import cellgames
 
@@ -76,19 +78,6 @@ def agents() -> Iterator[Any]:
             yield id, spec, [*vars(play(game, seated, seats, seeds(5, 2), generators)).values()]
 
 
-def insight() -> Iterator[Any]:
-    """Yield what the parts of recorded games were worth."""
-    from cellgames.agents import load
-    from cellgames.arena.analyse import play_some
-    from cellgames.lab import explain
-
-    for id, (parameters, _) in AGENTS.items():
-        game = cellgames.make(id, **parameters)
-        (record,) = play_some(game, {"random": load("random", game)}, 1)
-        found = explain(record)
-        yield id, found.replays, [(effect.name, effect.worth) for effect in found.effects]
-
-
 def adapters() -> Iterator[Any]:
     """Yield what learners of other libraries see in their first steps."""
     from cellgames.envs import torus_v0
@@ -130,11 +119,32 @@ def training() -> Iterator[Any]:
             yield arguments.algorithm, saved["network"], saved["generator"]
 
 
-PARTS = {part.__name__: part for part in (games, agents, insight, adapters, training)}
+PARTS = {part.__name__: part for part in (games, agents, adapters, training)}
 """The parts that are printed, by name."""
 
-if __name__ == "__main__":
+
+def check(script: str, part: str) -> None:
+    """See that a script which ends in `main` prints the same of a part under all defaults, each in a new process.
+
+    What is made once and kept would hide what other defaults make of it.
+    """
+    words = [sys.executable, "-W", "ignore", script]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen([*words, name, part], env=environment(), **pipes) for name in DEFAULTS]
+    texts = [process.communicate() for process in processes]
+    assert [process.returncode for process in processes] == [0] * len(DEFAULTS), texts
+    played = [out for out, _ in texts]
+    assert played[0].count("\n") > 2
+    assert played[1:] == played[:1] * (len(DEFAULTS) - 1)
+
+
+def main(parts: Mapping[str, Callable[[], Iterator[Any]]]) -> None:
+    """Print a part under the defaults, whose names were typed."""
     if sys.argv[2] == "adapters":
         importlib.import_module("torchrl.envs")  # which computes with numbers when it is imported
     DEFAULTS[sys.argv[1]]()
-    print("\n".join(map(digest, PARTS[sys.argv[2]]())))
+    print("\n".join(map(digest, parts[sys.argv[2]]())))
+
+
+if __name__ == "__main__":
+    main(PARTS)
