@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from typing import Any
 
@@ -322,11 +321,6 @@ def test_neutral_cells_are_a_random_share_of_the_board_from_the_seed() -> None:
     assert len({str(one) for one in board.tolist()}) == 20
     assert torch.equal(game.board(game.init(seeds(1, 20)[[7]]))[0], board[7])
     assert not game.board(ClothOfGold(height=40, width=50).init(seeds(1, 20))).any()
-
-
-def test_parameters_default_to_those_of_the_rules() -> None:
-    fields = dataclasses.fields(ReferenceGame)
-    assert ClothOfGold().parameters == {field.name: field.default for field in fields[: len(ClothOfGold().parameters)]}
 
 
 @pytest.mark.parametrize(

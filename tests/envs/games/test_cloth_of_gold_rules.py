@@ -10,7 +10,6 @@ from itertools import product
 import pytest
 import torch
 from cloth_of_gold_reference import EMPTY, MARKS, NEUTRAL, Board, count, generation, random_world
-from native_code import native_library
 from torch import Tensor
 
 from cellgames import InputError
@@ -145,18 +144,6 @@ def soups(grid: Grid, count: int, neutrals: bool) -> Tensor:
     ends = (0.12, 0.24, 0.4 if neutrals else 0.24, 0.93, 1.0)
     states = torch.tensor([1, 2, 3, 0, 4])[torch.bucketize(lots, torch.tensor(ends))]
     return torch.stack([grid.pack(states == state) for state in range(1, 5)])
-
-
-@pytest.mark.parametrize(("rows", "cols"), [(3, 3), (3, 64), (12, 63), (17, 65), (6, 105), (4, 1600)])
-@pytest.mark.parametrize("neutral_rules", [None, 0, 1, 2, 3, 6, 7])
-def test_native_generations_are_those_of_torch_code(rows: int, cols: int, neutral_rules: int | None) -> None:
-    native_library()
-    grid = Grid(rows, cols, wrap=False)
-    for games, generations in ((0, 1), (1, 30), (8, 0), (11, 7)):
-        start = soups(grid, games, neutral_rules is not None)
-        native = advance(grid, start, generations, neutral_rules or 0)
-        with without_native():
-            assert torch.equal(native, advance(grid, start, generations, neutral_rules or 0)), (games, generations)
 
 
 PULSAR = (

@@ -5,7 +5,6 @@ Every position is played by the game and by the reference (`Table`); what the ru
 
 from __future__ import annotations
 
-import dataclasses
 import random
 import re
 from collections import Counter
@@ -20,7 +19,7 @@ from learner_play import same
 from refusals import fails, refused
 from torch import Tensor
 
-from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, seeds
+from cellgames.envs.core import DRAW, LOSS, WIN, IllegalActionError, seeds
 from cellgames.envs.grid_adaptation import GridAdaptation, GridState
 
 SMALL = {"size": 7, "players": 3}
@@ -152,11 +151,6 @@ def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
     if family.startswith("short"):
         assert seen["votes"] > 2
         assert seen["lots"]
-
-
-def test_parameters_default_to_those_of_the_rules() -> None:
-    fields = dataclasses.fields(ref.ReferenceMatch)
-    assert make().parameters == {field.name: field.default for field in fields[: len(make().parameters)]}
 
 
 @pytest.mark.parametrize("players", [2, 3, 8])
@@ -325,15 +319,3 @@ def test_lines_that_no_match_comes_to_are_refused(old: str, new: str, expected: 
     assert line.count(old) == 1
     with refused("position", expected=expected):
         game.string_to_state(line.replace(old, new))
-
-
-@every_family
-def test_random_actions_are_those_drawn_from_the_masks(family: str) -> None:
-    game, num_envs = make(**FAMILIES[family]), 12 if family.startswith("short") else 2
-    for state, matches, _ in beside(game, num_envs, seed=13):
-        bits = torch.randint(1 << 31, (num_envs, game.players, 7), generator=torch.Generator().manual_seed(len(state)))
-        bits[:, 0], bits[:, -1] = 0, (1 << 31) - 1
-        drawn, expected = game.random_actions(state, bits), Game._random_actions(game, state, bits)
-        running = [env_id for env_id, one in enumerate(matches) if not one.terminated]
-        assert drawn.dtype == torch.int64
-        assert torch.equal(drawn[running], expected[running])

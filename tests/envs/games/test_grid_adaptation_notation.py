@@ -7,7 +7,6 @@ import pytest
 
 from cellgames.envs.grid_adaptation.notation import (
     Position,
-    Stage,
     action_to_string,
     position_to_string,
     string_to_action,
@@ -86,22 +85,6 @@ def test_a_position_is_one_line_and_comes_back() -> None:
     assert position_to_string(POSITION) == LINE
     assert string_to_position(LINE, 5, 3) == POSITION
     assert string_to_position(f"  {LINE}\n", 5, 3) == POSITION
-
-
-@pytest.mark.parametrize(
-    ("stage", "tied", "candidate", "part"),
-    [
-        ("vote", [0, 2], -1, "tied:0,2 tokens:0,2,0 candidate:-"),
-        ("over", [], 1, "tied:- tokens:0,2,0 candidate:1"),
-        ("over", [0, 1, 2], 0, "tied:0,1,2 tokens:0,2,0 candidate:0"),
-    ],
-)
-def test_the_vote_and_the_end_come_back(stage: Stage, tied: list[int], candidate: int, part: str) -> None:
-    position = POSITION._replace(stage=stage, tied=tied, candidate=candidate, tokens=[0, 2, 0])
-    line = position_to_string(position)
-    assert line.startswith(f"{stage} turn:3 ")
-    assert line.endswith(f" {part}")
-    assert string_to_position(line, 5, 3) == position
 
 
 @pytest.mark.parametrize(

@@ -168,15 +168,6 @@ def test_starts_are_lists_of_cells_of_any_kind_and_order() -> None:
     assert result.winner.tolist() == [2]
 
 
-@pytest.mark.usefixtures("either_code")
-def test_no_games_have_no_results() -> None:
-    for result in (simulate([], 6, 8, keep=[3], trajectory=True), run(torch.zeros(0, 6, 8).char(), 2, keep=[3])):
-        assert result.scores.shape == (0, 2)
-        assert result.generations.shape == result.winner.shape == result.truncated.shape == (0,)
-        assert result.board.shape == result.boards[3].shape == (0, 6, 8)
-    assert simulate([], 6, 8, trajectory=True).trajectory is not None
-
-
 def watched(counts: Tensor, tolerance: float = 1e-12) -> Tensor:
     """Where trajectories [G, W, k], of generations 1 to G, fulfil the rule from generation 243 on: bool [G, W]."""
     found = torch.zeros(counts.shape[:2], dtype=torch.bool)
