@@ -18,7 +18,7 @@ from torch import Tensor
 import cellgames
 from cellgames.agents import BaseAgent, Played, load, play
 from cellgames.agents.programs.program_agent import Engine
-from cellgames.agents.selection import AgentError, naming, reason_of
+from cellgames.agents.selection import AgentError, naming
 from cellgames.arena import Forfeit, Record, ReplayError, Result, free_for_all, match, replay, verify
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
 from cellgames.arena.stats.comparisons import comparisons
@@ -262,21 +262,6 @@ def test_nobody_is_blamed_with_the_reason_of_another() -> None:
         "other": (2, "no luck"),
     }
     assert forfeits([record])["other"].reason == "failed in the same turn as another"
-
-
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (ValueError("a\n b\t c"), "ValueError: a b c"),
-        (ValueError(), "ValueError"),
-        (ValueError("<x at 0x7fA>"), "ValueError: <x at 0x...>"),
-        (ValueError("bad \ud800 \x1b[31m"), "ValueError: bad \\ud800 \\x1b[31m"),
-        ("x" * 1000, "x" * 197 + "..."),
-    ],
-)
-def test_reasons_are_one_short_line(fault: Any, reason: str) -> None:
-    assert reason_of(fault) == reason
-    assert reason.encode()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-import torus_reference as ref
 from every_game import generator, play
 from torch import Tensor
 from toy_games import Race
@@ -103,26 +102,6 @@ def test_rollout_spends_exactly_n_playouts_on_every_move(playouts: int, monkeypa
     spent = torch.cat([games.seed for games in begun]) if begun else env_ids[:0]
     wanted = 0 if playouts == 1 else playouts  # one playout compares nothing
     assert [(spent == env_id).sum() for env_id in env_ids] == [wanted] * 6
-
-
-RING = """
-. B W .
- . . W .
-. B . .
- . . . B
-. . . W
- W . . .
-. B . .
- . . W .
-"""
-GAP = 9  # octagon b3: Black wins there, and White must stop it
-
-
-@pytest.mark.parametrize("player", [0, 1])
-def test_it_wins_in_one_and_stops_a_win_in_one(player: int) -> None:
-    game = cellgames.make("torus-v0", size=4)
-    batch = game.string_to_state(ref.position_from_text(RING, "bw"[player]))[[0] * 8]
-    assert ask(RolloutAgent(2400), game, batch).tolist() == [GAP] * 8
 
 
 def test_it_plays_games_with_draws_dice_and_uneven_turns() -> None:

@@ -9,7 +9,6 @@ import torch
 import torus_reference as ref
 from every_game import generator, play
 from native_code import native_library
-from refusals import refused
 from slow import slow_except
 from torch import Tensor
 
@@ -290,12 +289,6 @@ def test_games_with_thousands_of_actions_keep_some_edges_a_node() -> None:
     torch.testing.assert_close(dense.sum(1), torch.ones(3))
     assert torch.equal(dense.gather(1, result.actions), result.policy)
     assert not tree.whole[tree.roots].any()
-
-
-@pytest.mark.parametrize("spec", ["mcts", "mcts:0", "mcts:x", "gumbel", "gumbel::file", "gumbel:0"])
-def test_a_search_without_simulations_is_refused(spec: str) -> None:
-    with refused(f"{spec.split(':')[0]}:N"):
-        load(spec)
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from functools import cache
 from typing import Any
 
@@ -167,18 +166,3 @@ def test_a_gumbel_search_depends_on_neither_threads_nor_company() -> None:
     for count in (1, 3):
         with threads(count):
             assert torch.equal(search.run(state, generator()).visits, alone)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_it_works_in_a_forked_process() -> None:
-    native_library()
-    game, state = cellgames.make("torus-v0", size=3), positions(3, 3)
-    expected = UCTSearch(game, 30).run(state, generator()).visits
-    child = os.fork()
-    if child == 0:
-        try:
-            torch.set_num_threads(1)
-            os._exit(0 if torch.equal(UCTSearch(game, 30).run(state, generator()).visits, expected) else 1)
-        finally:
-            os._exit(2)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
