@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from drawn_results import tournament
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from refusals import refused
 from slow import slow_except
@@ -189,27 +187,6 @@ def test_a_batch_equals_its_tables_alone() -> None:
     for r in range(len(wins)):
         for whole, alone in zip(batch, fit(wins[r], draws[r]), strict=True):
             np.testing.assert_allclose(whole[r], alone, rtol=1e-12, atol=1e-12)
-
-
-@settings(max_examples=15, deadline=None)
-@given(data=st.data(), agents=st.integers(2, 6), factor=st.floats(0.01, 100))
-def test_names_and_the_unit_of_counts_do_not_matter(data: Any, agents: int, factor: float) -> None:
-    wins, draws = tables(np.random.default_rng(data.draw(st.integers(0, 2**32))), agents)
-    order = data.draw(st.permutations(range(agents)))
-    wins[0, 1] += 1  # at least one game
-    base = fit(wins, draws)
-    moved = fit(wins[np.ix_(order, order)], draws[np.ix_(order, order)])
-    np.testing.assert_allclose(moved[0], base[0][order], atol=1e-7)
-    np.testing.assert_allclose(moved[1], base[1], rtol=1e-6)
-    scaled = fit(factor * wins, factor * draws, prior=factor)
-    np.testing.assert_allclose(scaled[0], base[0], atol=1e-7)
-    np.testing.assert_allclose(fit(wins.T, draws)[0], -base[0], atol=1e-7)
-
-
-def test_chances_by_hand() -> None:
-    # p = 4, q = 1, nu sqrt(p q) = 3, of 8 in all.
-    win, loss, draw, _ = outcome_probabilities(np.array(math.log(4)), np.array(1.5))
-    assert (float(win), float(loss), float(draw)) == pytest.approx((4 / 8, 1 / 8, 3 / 8))
 
 
 def test_wilson_interval() -> None:

@@ -164,16 +164,6 @@ def test_first_seats(name: str, high: str, winners: str, seats: str) -> None:
     assert next(one for one in state.rounds[-1] if one.key == name).winner == high
 
 
-def test_a_round_begins_when_all_of_the_one_before_is_decided() -> None:
-    keys = [series.key for series in bracket(SEEDS, ORDER, {}).rounds[0]]
-    results = {keys[0]: [won("a", "d")] * 3, keys[1]: [won("b", "c")] * 3, keys[2]: [won("s", "p")] * 3}
-    state = bracket(SEEDS, ORDER, results)
-    assert [series.key for series in state.pending] == [keys[3]]
-    assert len(state.rounds) == 1
-    state = bracket(SEEDS, ORDER, {**results, keys[3]: [won("q", "r"), won("r", "q"), won("q", "r"), won("q", "r")]})
-    assert [series.teams for series in state.pending] == [("a", "b"), ("q", "s")]
-
-
 @pytest.mark.parametrize("season", PUBLISHED, ids=lambda season: f"season {PUBLISHED.index(season)}")
 def test_published_seasons(season: dict[str, Any]) -> None:
     """Wins and cells give the seeds, without a die; each day exactly the series that are not decided were played."""
