@@ -30,7 +30,6 @@ from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.replays import replay
 from cellgames.cli.commands import list_command
 from cellgames.cli.commands.play_command import _own_seat
-from cellgames.cli.console import program
 from cellgames.cli.main import groups, main, parser
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
@@ -43,11 +42,6 @@ from cellgames.web.frames import replay_data
 SMALL = "torus-v0 --size 3"
 
 
-def test_the_module_runs_as_a_program_and_says_its_version() -> None:
-    ended = python("-m", "cellgames", "--version")
-    assert (ended.returncode, ended.stdout) == (0, f"cellgames {cellgames.__version__}\n")
-
-
 def test_list_shows_every_game_and_agent(command: Command) -> None:
     shown = command("list")
     for name in (*cellgames.games(), "random", "greedy", "rollout:N"):
@@ -57,13 +51,6 @@ def test_list_shows_every_game_and_agent(command: Command) -> None:
     assert [game["id"] for game in data["games"]] == cellgames.games()
     assert {"id": "torus-small-v0", "parameters": {"size": 5}}.items() <= data["games"][1].items()
     assert "random" in [agent["spec"] for agent in data["agents"]]
-
-
-@pytest.mark.parametrize("name", ["", "list", "play", "round-robin", "free-for-all", "season", "replay"])
-def test_help_explains_and_gives_examples(name: str, command: Command) -> None:
-    shown = command(f"{name} --help")
-    assert (f"Examples:\n  cellgames {name}" if name else "  Example: ") in shown
-    assert max(len(line.replace(program(), "cellgames")) for line in shown.splitlines()) <= 110
 
 
 def test_an_unexpected_error_is_one_line_and_debug_shows_where(

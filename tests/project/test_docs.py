@@ -43,7 +43,6 @@ NEEDS = {  # libraries without which a page is not run
     "policies.md": ("stable_baselines3", "torchrl"),
 }
 
-HEADINGS = "Rules in brief, Quick start, Spaces, Observation, Rewards, End of the game, Options, Versions"
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 every_game = pytest.mark.parametrize("id", GAMES)
@@ -241,16 +240,6 @@ def facts(id: str) -> str:
         "reward of a step": "{:g} to {:g}".format(*info.reward_range),
     }
     return "\n".join(["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in table.items())])
-
-
-@every_paged_game
-def test_pages_of_games_have_the_same_headings_in_the_same_order(id: str) -> None:
-    text = _FENCE.sub("", page_of(id))
-    assert ", ".join(re.findall(r"^## (.*)$", text, re.MULTILINE)).startswith(f"{HEADINGS}, Credit and sources")
-    assert re.match(r"# .*\n\n!\[[^\]]+\]\(images/", text), "a picture comes first"
-    assert "-v0: " in section(text, "Versions")
-    assert "<!-- facts" in section(text, "Spaces")
-    assert "```python" in section(page_of(id), "Quick start")
 
 
 @every_paged_game

@@ -15,7 +15,6 @@ from refusals import refused
 from cellgames import InputError
 from cellgames.utils.errors import (
     MOST_LINE,
-    check_at_least,
     check_level,
     check_one_of,
     check_share,
@@ -52,12 +51,6 @@ def test_a_place_goes_before_an_error() -> None:
     assert type(error) is RecordError
     assert str(error) == "a.json: line 3: size: expected 2 to 16, got 1"
     assert str(located(ValueError("damaged"), "a.json")) == "a.json: damaged"
-
-
-@pytest.mark.parametrize("given", [{"a": 1, "b": 0}, {"b": float("nan")}])
-def test_numbers_below_the_least_are_named(given: dict[str, Any]) -> None:
-    with refused("b"):
-        check_at_least(1, **given)
 
 
 def test_shares_levels_and_names_are_checked() -> None:

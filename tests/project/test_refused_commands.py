@@ -64,6 +64,9 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("--opponents nobody", "got 'nobody'"),
         ("--eval-opponents nobody", "got 'nobody'"),
         ("--device abacus", "device: expected auto, cpu, cuda or cuda:N, got 'abacus'"),
+        ("--device cuda:99", "got 'cuda:99'"),
+        ("--channels 1025", "got 1025"),
+        ("--start-from nowhere.safetensors", "nowhere.safetensors: expected"),
         ("--out foreign", "expected an empty folder, or arguments.json in it"),
     ),
     "evaluate": (

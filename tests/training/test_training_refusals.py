@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from refusals import fails, refused
+from refusals import fails
 from slow import slow_except
 from training_runs import content, tiny
 
@@ -91,23 +91,6 @@ def test_arguments_of_another_program_are_left_alone(theirs: str, tmp_path: Path
             train(tiny(total_steps=1), tmp_path, resume=resume)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["arguments.json", "checkpoint.pt", "pool"]
     assert (tmp_path / "arguments.json").read_text() == theirs
-
-
-@pytest.mark.parametrize(
-    ("settings", "parameter", "got"),
-    [
-        ({"device": "cuda:99"}, "device", "'cuda:99'"),
-        ({"channels": 1025}, "channels", "1025"),
-        ({"start_from": "nowhere.safetensors"}, "nowhere.safetensors", "none"),
-    ],
-)
-def test_what_cannot_be_trained_leaves_no_folder(
-    settings: dict[str, Any], parameter: str, got: str, tmp_path: Path
-) -> None:
-    """See also `test_refused_commands.py`."""
-    with refused(parameter, got):
-        train(tiny(**settings), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("algorithm", slow_except(["ppo"], ["ppo", "alphazero", "maskable-ppo"]))
