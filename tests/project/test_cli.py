@@ -444,6 +444,7 @@ def test_doctor_prints_versions_and_extras_and_names_missing_packages(
     monkeypatch.setattr(metadata, "version", without_pillow)
     assert list_command.missing_packages()["render"] == ["pillow"]
     said = command("doctor")
+    assert python("-m", "cellgames", "--version").stdout == f"cellgames {__version__}\n"
     for word in ("cellgames", __version__, "torch", "native kernels", "C++ compiler", "CUDA", "Extras", "lacks pillow"):
         assert word in said
     assert "dev " not in said
