@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
+import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
@@ -374,18 +375,19 @@ class ClothOfGold(Game[ClothState]):
         write_planes(self.grid, boards, seat[:, None], numbers[:, None], first, out[:, None])
 
     @override
-    def _native_observer(self, state: ClothState, seat: Tensor) -> Callable[[int], object] | None:
+    def _native_observer(self, state: ClothState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
         if (native := library(state.device)) is None:
             return None
-        numbers = torch.empty((1, 1, len(NUMBERS)), dtype=torch.int16, device=state.device)
+        numbers = torch.empty((len(state), 1, len(NUMBERS)), dtype=torch.int16, device=state.device)
         boards, first = self._boards(state), (len(BOARDS), len(NUMBERS))
-        write = native_writer(native, self.grid, boards, seat[:, None], numbers, first, torch.int16)
-        arrays = (state.left, state.round, state.scores, state.first, seat, numbers)
-        left, number, scores, starts, seats, row = (x.numpy() for x in arrays)
+        write = native_writer(native, self.grid, boards, seats, numbers, first, dtype)
+        arrays = (state.left, state.round, state.scores, state.first, seats[:, 0])
+        left, number, scores, starts, seat = (x.numpy() for x in arrays)
+        shown = numbers[:, 0].numpy().T
 
         def see(out: int) -> None:
-            player, most = seats[0], LARGEST
-            row[:] = left[0], number[0], min(max(scores[0, player], -most), most), player == starts[0]
+            own = np.where(seat == 0, scores[:, 0], scores[:, 1])
+            shown[:] = left, number, np.minimum(np.maximum(own, -LARGEST), LARGEST), seat == starts
             write(out)
 
         return see

@@ -211,6 +211,10 @@ class ClothOfGoldWild(ClothOfGold):
         return boards + more, torch.cat((numbers, given), 1), seat
 
     @override
+    def _native_observer(self, state: ClothState, seats: Tensor, dtype: torch.dtype) -> None:
+        """Return None: the planes of the options are made anew for every look."""
+
+    @override
     def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:
         """Return those of the base game, and what `observation.infos` adds."""
         return super().infos(state, player) | observation.infos(self, wild(state))

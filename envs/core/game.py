@@ -287,12 +287,13 @@ class Game(ABC, Generic[S]):
         """Return the native code for a whole step of a `Vector` on `device`; None if the game has no such code."""
         return None
 
-    def _native_observer(self, state: S, seat: Tensor) -> Callable[[int], object] | None:
-        """Return native code that writes the observation of a batch of one to an address, or None.
+    def _native_observer(self, state: S, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
+        """Return native code that writes what seats see to an address, or None.
 
         Args:
-            state: the game, in memory that changes between calls.
-            seat: int64 [1], the observing player, which changes too.
+            state: the games, in memory that changes between calls.
+            seats: int64 [B, k], the observing players of each game, which change too.
+            dtype: that of the observations, or float32.
         """
         return None
 

@@ -190,9 +190,9 @@ class NativeSolo(BatchOfOne):
     @override
     def observe(self, player: int) -> np.ndarray:
         if self._see is None:
-            self._seat, space = np.zeros(1, np.int64), self._game.info.observation
+            self._seat, space = np.zeros((1, 1), np.int64), self._game.info.observation
             self._space = space.shape, torch.empty(0, dtype=space.dtype, device=_CPU).numpy().dtype
-            self._see = self._game._native_observer(self._state, torch.from_numpy(self._seat))
+            self._see = self._game._native_observer(self._state, torch.from_numpy(self._seat), space.dtype)
         if self._see is None:
             return super().observe(player)
         self._seat[0], seen = player, np.empty(*self._space)

@@ -262,6 +262,7 @@ class Vector(Generic[S]):
         self.observe = own if observe is True else observe or None
         self._seen: Tensor | None = None  # the observation, if it is that of the present state
         self._seen_before: Tensor | None = None  # memory for the next one
+        self._see: tuple[S, int, Callable[[int], object] | None] | None = None  # writes it, on so many threads
         self._starts = Starts(game, positions)
         first = seeds(seed, num_envs, device)
         self._starts.seed(first)
@@ -307,10 +308,29 @@ class Vector(Generic[S]):
                 info = self.game.info
                 shape = (self.num_envs, *(info.num_players,) * info.simultaneous, *info.observation.shape)
                 seen = torch.empty(shape, dtype=self.observe, device=self._state.device)
-            self.game._observe_into(self._state, seen)
+            if (see := self._observer()) is None:
+                self.game._observe_into(self._state, seen)
+            else:
+                see(seen.data_ptr())
             self._seen = seen
             self._seen_before = seen if self.reuse_buffers else None
         return self._seen
+
+    def _observer(self) -> Callable[[int], object] | None:
+        """Return native code that writes observations of the state, if there is some: `Game._native_observer`."""
+        if self.backend != "native":
+            return None
+        assert self.observe is not None
+        state, info, threads = self._state, self.game.info, torch.get_num_threads()
+        if self._see is None or self._see[0] is not state or self._see[1] != threads:
+            players = torch.arange(info.num_players, device=state.device).repeat(self.num_envs, 1)
+            seats = players if info.simultaneous else state.current_player[:, None]
+            self._see = state, threads, self.game._native_observer(state, seats, self.observe)
+        return self._see[2]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all but what knows addresses of this process."""
+        return {**vars(self), "_see": None}
 
     def _kept(self, name: str, value: Any) -> Any:
         """Return the value, or one copy of it for all who ask before the next step overwrites it."""

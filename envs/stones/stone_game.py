@@ -19,7 +19,7 @@ from cellgames.envs.native import Library, library
 
 from . import row_notation
 from .joining import COLOUR
-from .stone_planes import native_planes_into, native_writer, planes
+from .stone_planes import native_writer, planes
 from .stone_state import StoneS
 from .stone_tensors import LOTS
 
@@ -101,19 +101,11 @@ class StoneGame(Game[StoneS]):
         return seen
 
     @override
-    def _observe_into(self, state: StoneS, out: Tensor) -> None:
-        if (native := library(out.device)) is None:
-            super()._observe_into(state, out)
-        else:
-            places = self._places(out.device)
-            native_planes_into(native, state.codes, state.current_player, places, self.size, self.shows_free, out)
-
-    @override
-    def _native_observer(self, state: StoneS, seat: Tensor) -> Callable[[int], object] | None:
+    def _native_observer(self, state: StoneS, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
         if (native := library(state.device)) is None:
             return None
         places = self._places(state.device)
-        return native_writer(native, state.codes, seat, places, self.size, self.shows_free, torch.int8)
+        return native_writer(native, state.codes, seats, places, self.size, self.shows_free, dtype)
 
     @override
     def _native_step(self, device: torch.device) -> NativeStep[StoneS] | None:

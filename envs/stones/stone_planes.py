@@ -42,15 +42,9 @@ def _native_planes(
     native: Library, codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool
 ) -> Tensor:
     seen = torch.empty(_shape(codes, places, size, free), dtype=torch.int8, device="cpu")
-    native_planes_into(native, codes.contiguous(), player.contiguous(), places, size, free, seen)
-    return seen
-
-
-def native_planes_into(
-    native: Library, codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool, seen: Tensor
-) -> None:
-    """Write `planes` into contiguous memory, int8 or float32 [B, C, n, n], by `sources/stone_planes.cpp`."""
+    codes, player = codes.contiguous(), player.contiguous()  # kept until the end of the call
     native_writer(native, codes, player, places, size, free, seen.dtype)(seen.data_ptr())
+    return seen
 
 
 def native_writer(

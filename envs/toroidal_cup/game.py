@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, get_args
@@ -248,6 +248,13 @@ class ToroidalCup(Game[CupState]):
     def _write_observation(self, state: CupState, seats: Tensor, out: Tensor) -> None:
         shown = self._drawings(state.device)
         observation.write_planes(state.board, state.queue, seats, shown, self.lattice.band, out)
+
+    @override
+    def _native_observer(self, state: CupState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
+        if (native := library(state.device)) is None:
+            return None
+        shown, band = self._drawings(state.device), self.lattice.band
+        return observation.native_writer(native, state.board, state.queue, seats, shown, band, dtype)
 
     def stamp_seen(self, seen: Tensor) -> Tensor:
         """Return the shape to place in observations, int64 [B], for agents, who see nothing else.

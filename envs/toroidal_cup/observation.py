@@ -5,6 +5,9 @@ Letters: `B` games, `P` teams, `K` stamps.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -51,9 +54,16 @@ def _native_write(
     native: Library, board: Tensor, queue: Tensor, seats: Tensor, shown: Tensor, band: int, out: Tensor
 ) -> None:
     """Write the same by `sources/toroidal_cup_step.cpp`."""
+    native_writer(native, board, queue, seats, shown, band, out.dtype)(pointer(out, out.dtype))
+
+
+def native_writer(
+    native: Library, board: Tensor, queue: Tensor, seats: Tensor, shown: Tensor, band: int, dtype: torch.dtype
+) -> Callable[[int], object]:
+    """Return the call that does `write_planes` from this memory to an address."""
     sizes = len(board), torch.get_num_threads(), *board.shape[1:], queue.shape[1], band, queue.shape[2]
-    looks = len(shown) - 1, seats.shape[1], out.dtype == torch.float32
-    native.cellgames_toroidal_cup_seen(*sizes, *looks, board, queue, shown, seats, pointer(out, out.dtype))
+    looks = len(shown) - 1, seats.shape[1], dtype == torch.float32
+    return partial(native.cellgames_toroidal_cup_seen, *sizes, *looks, board, queue, shown, seats)
 
 
 def stamp_seen(seen: Tensor, shown: Tensor) -> Tensor:
