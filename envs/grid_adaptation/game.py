@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
+import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.boards.board_planes import write_planes
+from cellgames.envs.boards.board_planes import native_writer, write_planes
 from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
@@ -23,7 +24,7 @@ from cellgames.utils.errors import InputError, shown
 
 from . import legality, matches, native, notation, rendering, rules
 from .notation import Position
-from .solo import GridSolo
+from .solo import GridSolo, numbers_seen
 from .state import LARGEST, MOST_TILES, RESERVE, VOTE, GridState, num_planes
 
 if TYPE_CHECKING:
@@ -221,6 +222,23 @@ class GridAdaptation(Game[GridState]):
     @override
     def _observe_into(self, state: GridState, out: Tensor) -> None:
         self._write_observation(state, torch.arange(self.players, device=state.device).expand(len(state), -1), out)
+
+    @override
+    def _native_observer(self, state: GridState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
+        if (native_code := library(state.device)) is None:
+            return None
+        boards, own = list(state.planes.unbind(1)), {name: field.numpy() for name, field in vars(state).items()}
+        values = num_planes(self.players) - len(boards)
+        numbers = torch.empty((*seats.shape, values), dtype=torch.int16, device=state.device)
+        write = native_writer(native_code, self.grid, boards, seats, numbers, (len(boards), values), dtype)
+        rows, places = numbers.numpy(), seats.numpy()[..., None]
+
+        def see(out: int) -> None:
+            over = own["terminated"] | own["truncated"]
+            rows[:] = np.take_along_axis(numbers_seen(self, own, over), places, 1)
+            write(out)
+
+        return see
 
     def _write_observation(self, state: GridState, seats: Tensor, out: Tensor) -> None:
         """Write what seats, int64 [B, k], see: [B, k, C, H, W]."""

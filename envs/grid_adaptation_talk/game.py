@@ -286,6 +286,10 @@ class GridAdaptationTalk(GridAdaptation):
         return torch.cat(parts, 1)
 
     @override
+    def _native_observer(self, state: GridState, seats: Tensor, dtype: torch.dtype) -> None:
+        """Return None: what players know of words is made anew for every look."""
+
+    @override
     def _observe_into(self, state: GridState, out: Tensor) -> None:
         Game._observe_into(self, state, out)
 
