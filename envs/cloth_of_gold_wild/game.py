@@ -5,7 +5,7 @@ Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal, get_args
@@ -211,7 +211,7 @@ class ClothOfGoldWild(ClothOfGold):
         return boards + more, torch.cat((numbers, given), 1), seat
 
     @override
-    def _native_observer(self, state: ClothState, seats: Tensor, dtype: torch.dtype) -> None:
+    def _native_observer(self, state: ClothState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
         """Return None: the planes of the options are made anew for every look."""
 
     @override

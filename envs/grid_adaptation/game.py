@@ -234,8 +234,7 @@ class GridAdaptation(Game[GridState]):
         rows, places = numbers.numpy(), seats.numpy()[..., None]
 
         def see(out: int) -> None:
-            over = own["terminated"] | own["truncated"]
-            rows[:] = np.take_along_axis(numbers_seen(self, own, over), places, 1)
+            rows[:] = np.take_along_axis(numbers_seen(self, own, own["terminated"] | own["truncated"]), places, 1)
             write(out)
 
         return see

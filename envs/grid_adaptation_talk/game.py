@@ -8,6 +8,7 @@ are the base game's.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
@@ -286,7 +287,7 @@ class GridAdaptationTalk(GridAdaptation):
         return torch.cat(parts, 1)
 
     @override
-    def _native_observer(self, state: GridState, seats: Tensor, dtype: torch.dtype) -> None:
+    def _native_observer(self, state: GridState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
         """Return None: what players know of words is made anew for every look."""
 
     @override

@@ -238,16 +238,10 @@ class ToroidalCup(Game[CupState]):
         """
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         out = state.board.new_empty((len(state), 1, *self.info.observation.shape))
-        self._write_observation(state, seat[:, None], out)
+        observation.write_planes(
+            state.board, state.queue, seat[:, None], self._drawings(state.device), self.lattice.band, out
+        )
         return out.squeeze(1)
-
-    @override
-    def _observe_into(self, state: CupState, out: Tensor) -> None:
-        self._write_observation(state, torch.arange(self.teams, device=state.device).expand(len(state), -1), out)
-
-    def _write_observation(self, state: CupState, seats: Tensor, out: Tensor) -> None:
-        shown = self._drawings(state.device)
-        observation.write_planes(state.board, state.queue, seats, shown, self.lattice.band, out)
 
     @override
     def _native_observer(self, state: CupState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
