@@ -1,6 +1,7 @@
 // Planes of packed boards and of numbers, as players see them: `envs/boards/board_planes.py`.
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "portable.h"
 
