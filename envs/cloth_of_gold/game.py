@@ -383,11 +383,14 @@ class ClothOfGold(Game[ClothState]):
         write = native_writer(native, self.grid, boards, seats, numbers, first, dtype)
         arrays = (state.left, state.round, state.scores, state.first, seats[:, 0])
         left, number, scores, starts, seat = (x.numpy() for x in arrays)
-        shown = numbers[:, 0].numpy().T
+        (one, other), shown = scores.T, numbers[:, 0].numpy().T
 
         def see(out: int) -> None:
-            own = np.where(seat == 0, scores[:, 0], scores[:, 1])
-            shown[:] = left, number, np.minimum(np.maximum(own, -LARGEST), LARGEST), seat == starts
+            if len(seat) == 1:  # a number is quicker than an array of one
+                own = min(max(scores[0, seat[0]], -LARGEST), LARGEST)
+            else:
+                own = np.minimum(np.maximum(np.where(seat, other, one), -LARGEST), LARGEST)
+            shown[0], shown[1], shown[2], shown[3] = left, number, own, seat == starts
             write(out)
 
         return see
