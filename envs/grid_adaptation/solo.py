@@ -29,16 +29,16 @@ def numbers_seen(game: GridAdaptation, own: dict[str, Any], over: npt.NDArray[np
     """
     number, scores = own["round"], own["scores"]
     rows = np.zeros((*scores.shape, num_planes(game.players) - BOARDS), np.int64)
-    voting = (number > game.rounds) & ~over
+    told = over | (number > game.rounds)
+    voting = told ^ over
     rows[..., :3] = own["sequence"][..., None] & _WEIGHTS[1:] != 0
     for place, held in enumerate((own["reserves"], own["garnets"], rules.price(own["bought"]), scores), 3):
         rows[..., place] = held
-    rows[..., 7], rows[..., 9] = number[:, None], voting[:, None]
-    for flip in game.flip_rounds:
-        rows[number == flip, :, 8] = 1
-    rows[voting | over, :, 8] = 0
+    flips = sum(number == flip for flip in game.flip_rounds) * ~told
+    for place, known in enumerate((number, flips, voting), 7):
+        rows[..., place] = known[:, None]
     rows[..., 10:18] = own["public"][:, None]
-    if (voting | over).any():
+    if told.any():
         knows = (voting[:, None] & (own["tokens"] > 0) & own["tied"].any(1)[:, None]) | over[:, None]
         rows[..., 18:] = knows[..., None] * np.concatenate((scores, own["tied"]), 1)[:, None]
     shown: npt.NDArray[np.int16] = np.minimum(rows, LARGEST).astype(np.int16)
@@ -81,9 +81,19 @@ class GridSolo(NativeSolo):
         return seen
 
     def _count(self) -> None:
-        """Write the numbers that each player knows."""
-        self._told = self._over or self._own["round"][0] > self._game.rounds
-        self._rows = numbers_seen(self._game, self._own, np.array([self._over]))[0]
+        """Write the numbers that each player knows: `numbers_seen` of one match, in half the time."""
+        own, number = self._own, int(self._own["round"][0])
+        rows = np.zeros((self._game.players, len(self._seen) - BOARDS), np.int64)
+        voting, flips = number > self._game.rounds, number in self._game.flip_rounds
+        rows[:, :3] = own["sequence"][0, :, None] & _WEIGHTS[1:] != 0
+        rows[:, 3:7] = np.concatenate((own["reserves"], own["garnets"], rules.price(own["bought"]), own["scores"])).T
+        rows[:, 7:10] = number, flips and not voting and not self._over, voting and not self._over
+        rows[:, 10:18] = own["public"]
+        self._told = voting or self._over
+        if self._told:
+            knows = (own["tokens"][0] > 0) & own["tied"].any() | self._over
+            rows[:, 18:] = knows[:, None] * np.concatenate((own["scores"], own["tied"]), 1)
+        self._rows: npt.NDArray[np.int16] = np.minimum(rows, LARGEST).astype(np.int16)
 
     def _cells(self) -> npt.NDArray[np.uint8]:
         """Return the boards as cells [4, H, W], 0 or 1."""
