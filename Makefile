@@ -95,7 +95,7 @@ sanitize: setup
 	CFLAGS="$(SANITIZE)" CXXFLAGS="$(SANITIZE)" LDFLAGS="-fsanitize=address,undefined" \
 		$(BIN)/python setup.py --quiet build_ext --force --build-lib build/sanitize --build-temp build/sanitize-objects
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 CELLGAMES_NATIVE=$(SANITIZED) \
-		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/agents/test_torus_native.py tests/envs/core/test_native_games.py tests/agents/test_connection_agents.py tests/agents/test_convolutions.py
+		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/agents/test_torus_native.py tests/envs/core/test_native_games.py tests/agents/test_connection_agents.py tests/agents/test_cloth_of_gold_agents.py tests/agents/test_convolutions.py
 
 # Hostile inputs, from another seed each time; `make fuzz SEED=N` repeats those of a seed.
 INPUTS ?= 100000

@@ -18,10 +18,13 @@ from cellgames.agents.base import GameAgent, draw_seeds, reaching
 from cellgames.envs.boards.bitboards import popcount
 from cellgames.envs.boards.rle import Cell, orientations, parse_cells
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT, disk
+from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT
+from cellgames.envs.cloth_of_gold.simulation import territory
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
+from cellgames.envs.core.state import innermost
 from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native import Library, Operator
 
 SHAPES: dict[str, str] = {
     # Still lifes hold units and territory.
@@ -165,6 +168,7 @@ class ClothRandom(TurnAgent):
         return random_turns(self.game, state, draw_seeds(len(state), generator, state.device), 1).squeeze(1)
 
 
+@Operator
 def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int, *, border: bool = False) -> Tensor:
     """Return random turns of one to three shapes each, `C` = `count` for each game; they may repeat.
 
@@ -178,7 +182,7 @@ def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int
     draw = _Draw(game, state, seeds, count)
     anchors = draw.anywhere(draw.ground, 0)
     if border:
-        edge = draw.edge()
+        edge = draw.ground & _outside(game, state)
         at_edge = (draw.number % 2 == 1) & edge.flatten(1).any(1)[draw.rows]
         anchors = torch.where(at_edge[:, None], draw.anywhere(edge, 0), anchors)
     draw.shape(anchors, 0)
@@ -188,34 +192,54 @@ def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int
     return draw.plans.view(len(state), count, game.most_units)
 
 
+@random_turns.native
+def _native_turns(
+    native: Library, game: ClothOfGold, state: ClothState, seeds: Tensor, count: int, *, border: bool = False
+) -> Tensor:
+    """Return the same by `sources/cloth_of_gold_shapes.cpp`."""
+    homeless, foreign, room = _limits(game, state)
+    legal, grid = game.legal_cells(state), game.grid
+    edge = innermost(legal & ~foreign & _outside(game, state)) if border else None
+    cells, sizes, first, forms = _catalogue(state.device)
+    plans = torch.empty((len(state), count, game.most_units), dtype=torch.int64, device=state.device)
+    numbers = count, game.most_units, _TRIES, _NEAR, game.first_reach, _SHAPES, len(first), torch.get_num_threads()
+    boards = innermost(legal), innermost(foreign), edge
+    native.cellgames_cloth_of_gold_shapes(
+        grid.rows, grid.cols, len(state), *numbers, *boards, homeless, room, seeds, cells, sizes, first, forms, plans
+    )
+    return plans
+
+
+def _limits(game: ClothOfGold, state: ClothState) -> tuple[Tensor, Tensor, Tensor]:
+    """Return who has no unit, bool [L], the opponent's territory, int64 [L, S, N], and the most units, int64 [L]."""
+    rows, player, whole = torch.arange(len(state), device=state.device), state.current_player, game.allowance(state)
+    least = (state.left == whole).int()  # a turn without a unit may always place one
+    room = torch.minimum(state.left, torch.maximum(ACTS_A_UNIT * whole - state.acts, least)).long()
+    return state.live[rows, player] == 0, state.territory[rows, 1 - player], room
+
+
+def _outside(game: ClothOfGold, state: ClothState) -> Tensor:
+    """Return int64 [L, S, N], the cells near the edge of the mover's territory, or beyond it."""
+    own = state.territory[torch.arange(len(state), device=state.device), state.current_player].movedim(0, -1)
+    return territory(game.grid, game.grid.trim(~own), _BORDER + 1).movedim(-1, 0)
+
+
 class _Draw:
     """Random turns in the making, `C` for each of `L` games, all in one row of `L * C`."""
 
     def __init__(self, game: ClothOfGold, state: ClothState, seeds: Tensor, count: int) -> None:
-        self.game, self.state, self.count = game, state, count
+        self.game, self.count = game, count
         device, total = state.device, len(state) * count
         self.rows = torch.arange(len(state), device=device).repeat_interleave(count)
         self.number = torch.arange(count, device=device).repeat(len(state))
-        player = state.current_player
-        rows = torch.arange(len(state), device=device)
-        self.homeless = (state.live[rows, player] == 0)[self.rows]
+        homeless, foreign, room = _limits(game, state)
+        self.homeless, self.room = homeless[self.rows], room[self.rows]
         self.legal = game.legal_cells(state)
-        whole = game.allowance(state)
-        acts_left = ACTS_A_UNIT * whole - state.acts
-        least = (state.left == whole).int()  # a turn without a unit may always place one
-        self.room = torch.minimum(state.left, torch.maximum(acts_left, least))[self.rows].long()
-        self.ground = self.legal & ~state.territory[rows, 1 - player]
+        self.ground = self.legal & ~foreign
         self.plans = torch.full((total, game.most_units), -1, dtype=torch.int64, device=device)
         self.used = torch.zeros(total, dtype=torch.int64, device=device)
         counter = self.number[:, None] + count * torch.arange(_SHAPES * _DRAWS, device=device)
         self.bits = chance.draw(seeds[self.rows][:, None], _TURN, counter).unflatten(1, (_SHAPES, _DRAWS))
-
-    def edge(self) -> Tensor:
-        """Return int64 [L, S, N], where one may build near the edge of one's own territory."""
-        grid, state = self.game.grid, self.state
-        own = state.territory[torch.arange(len(state), device=state.device), state.current_player].movedim(0, -1)
-        outside = grid.dilate(grid.trim(~own), disk(_BORDER + 1)).movedim(-1, 0)
-        return self.ground & outside
 
     def anywhere(self, cells: Tensor, number: int) -> Tensor:
         """Return int64 [L * C, T], random cells of the bitboards, int64 [L, S, N]; -1 where no cell is left."""
@@ -231,12 +255,6 @@ class _Draw:
         bits = (words[..., None] >> torch.arange(grid.widths[0], device=row.device)) & 1
         col = (bits.flatten(-2).cumsum(-1) <= (wanted - before)[..., None]).sum(-1)
         return (row * grid.cols + col).view(len(self.rows), _TRIES).where((total > 0)[self.rows][:, None], -1)
-
-    def built_on(self, row: Tensor, col: Tensor) -> Tensor:
-        """Return True where cells [L * C, T, 9] of the board may be built on."""
-        width = self.game.grid.widths[0]
-        words = self.ground[self.rows[:, None, None], row, col // width]
-        return (words >> (col % width)) & 1 == 1
 
     def nearby(self, number: int) -> Tensor:
         """Return int64 [L * C, T], cells around the first of the turn; -1 where no cell is left, or off the board."""
@@ -261,9 +279,14 @@ class _Draw:
         col = (anchors % game.width)[:, :, None] + shape[:, None, :, 1]
         inside = (row >= 0) & (row < game.height) & (col >= 0) & (col < game.width)
         cells = (row * game.width + col).where(inside, 0)  # [L * C, T, 9]
-        free = self.built_on(row.where(inside, 0), col.where(inside, 0)) & inside
+        width, at = game.grid.widths[0], col.where(inside, 0)
+        words = self.ground[self.rows[:, None, None], row.where(inside, 0), at // width]
+        free = inside & ((words >> at % width) & 1 == 1)
         free &= (cells[..., None] != self.plans[:, None, None, :]).all(-1)
-        free &= self._at_home(row, col) | ~self.homeless[:, None, None]
+        start = self.plans[:, :1, None]
+        home = torch.where(start >= 0, start, cells[:, :, :1])
+        near = (row - home // game.width) ** 2 + (col - home % game.width) ** 2 < game.first_reach
+        free &= near | ~self.homeless[:, None, None]
         needed = torch.arange(shape.shape[1], device=size.device) < size[:, None]
         fits = (free | ~needed[:, None, :]).all(2) & (anchors >= 0) & (self.used + size <= self.room)[:, None]
         if number:
@@ -272,13 +295,6 @@ class _Draw:
         chosen = cells[torch.arange(len(cells), device=place.device), place]
         chosen = chosen.where(needed & fits.any(1, keepdim=True), -1)
         self._append(chosen)
-
-    def _at_home(self, row: Tensor, col: Tensor) -> Tensor:
-        """Return True where cells [L * C, T, 9] lie in the territory of the turn's first unit or shape's first cell."""
-        start = self.plans[:, :1, None]
-        first_row = torch.where(start >= 0, start // self.game.width, row[:, :, :1])
-        first_col = torch.where(start >= 0, start % self.game.width, col[:, :, :1])
-        return (row - first_row) ** 2 + (col - first_col) ** 2 < self.game.first_reach
 
     def _append(self, cells: Tensor) -> None:
         """Add cells to the turns, int64 [L * C, n]; -1 adds none. None comes after one that does."""

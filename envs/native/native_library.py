@@ -23,7 +23,7 @@ from torch import Tensor
 
 from cellgames.utils.errors import InputError
 
-INTERFACE = 16
+INTERFACE = 17
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -203,6 +203,7 @@ _FUNCTIONS = {
     "cellgames_trunk_scratch": "p",
     "cellgames_trunk_backward": "2p",
     "cellgames_cloth_of_gold": "7n q &q",
+    "cellgames_cloth_of_gold_shapes": "11n 3q ? 6q &q",
     "cellgames_cloth_of_gold_legal": "6n 6q 3i p",
     "cellgames_cloth_of_gold_round": "8n 4&q &i q",
     "cellgames_cloth_of_gold_tally": "5n 4p",

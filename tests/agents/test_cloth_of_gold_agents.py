@@ -99,7 +99,9 @@ def unit_by_unit(game: ClothOfGold, state: ClothState, cells: Tensor) -> tuple[C
 def test_turns_of_chance_are_legal_and_place_a_unit_wherever_one_can_be(game: ClothOfGold) -> None:
     sizes = Counter[int]()
     for step, state in enumerate(walk(game, 3, 11, seed=1)):
-        turns = random_turns(game, state, seeds(step, len(state)), 3, border=step % 2 == 1)
+        given, border = (game, state, seeds(step, len(state)), 3), step % 2 == 1
+        turns = random_turns(*given, border=border)
+        assert torch.equal(turns, random_turns.reference(*given, border=border))
         assert turns.shape == (len(state), 3, game.max_units)
         env_ids, turns = torch.arange(len(state)).repeat_interleave(3), turns.flatten(0, 1)
         used = turns >= 0

@@ -78,8 +78,8 @@ APART = ("training", "arena")
 """The arena and training do not import each other."""
 
 MOST_LINES = {
-    "envs": 19_181,  # observations of vectors are prepared once
-    "agents": 13_159,
+    "envs": 19_182,  # observations of vectors are prepared once
+    "agents": 13_175,  # random turns of Cloth of Gold in native code
     "training": 4_026,
     "arena": 11_083,
     "src": 11_959,

@@ -5,8 +5,8 @@
 
 namespace cellgames {
 
-// The low half of Threefry-2x32 with 20 rounds, as `chance.draw` gives it for `uniform_int`.
-inline uint32_t draw(int64_t seed, uint32_t purpose, uint32_t counter = 0) {
+// 63 random bits by Threefry-2x32 with 20 rounds: `chance.draw`.
+inline uint64_t draw_63(int64_t seed, uint32_t purpose, uint32_t counter = 0) {
     constexpr int turns[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
     const uint32_t low = static_cast<uint32_t>(seed), high = static_cast<uint32_t>(static_cast<uint64_t>(seed) >> 32);
     const uint32_t keys[3] = {low, high, low ^ high ^ 0x1BD11BDAu};
@@ -19,7 +19,12 @@ inline uint32_t draw(int64_t seed, uint32_t purpose, uint32_t counter = 0) {
         x += keys[(block + 1) % 3];
         y += keys[(block + 2) % 3] + block + 1;
     }
-    return x;
+    return static_cast<uint64_t>(y & 0x7FFFFFFFu) << 32 | x;
+}
+
+// The low half of these bits, which `uniform_int` takes.
+inline uint32_t draw(int64_t seed, uint32_t purpose, uint32_t counter = 0) {
+    return static_cast<uint32_t>(draw_63(seed, purpose, counter));
 }
 
 // A number below `high` of a draw's bits.
