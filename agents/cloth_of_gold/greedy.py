@@ -25,7 +25,7 @@ from cellgames.utils.errors import check_at_least
 
 from .turns import TurnAgent, random_turns
 
-_WORLDS = 1 << 22  # cells simulated at a time, which bounds the memory
+_WORLDS = 1 << 20  # cells simulated at a time: more would leave the cache
 DRAWN = 12  # turns that `greedy` tries
 _DECIDED = 1e6  # more than any lead
 _BOLTS = 4  # cells of bolts that are tried

@@ -131,7 +131,7 @@ CONSIDERED = 128
 """The best of them, which the network evaluates."""
 
 _ANSWERED, _ANSWERS = 24, 128  # the best turns that meet answers, and answers in all
-_WORLDS = 1 << 19  # cells looked at together: more would leave the cache
+_WORLDS = 1 << 17  # cells looked at together: more would leave the cache
 _KINDS = seen.BOARDS.index("killed") + 1  # planes of what lives or has been killed, as a round takes them
 _LEAD = seen.NUMBERS.index("own score of the last round")
 
