@@ -39,7 +39,7 @@ setup(
     ext_modules=[
         Extension(
             "cellgames.envs.native._library",
-            sources=sorted(str(path) for path in SOURCES.glob("*.cpp")),
+            sources=sorted((str(path) for path in SOURCES.glob("*.cpp")), reverse=True),  # long ones are not the last
             depends=sorted(str(path) for path in SOURCES.glob("*.h")),
             extra_compile_args=["/std:c++17", "/O2"] if sys.platform == "win32" else UNIX,
             extra_link_args=[] if sys.platform in ("win32", "darwin") else ["-pthread"],

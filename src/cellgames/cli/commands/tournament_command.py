@@ -57,7 +57,7 @@ def _add(kind: _Kind, commands: Any) -> None:
     shared_options.add_store(command)
     if kind.shared:
         shared_options.add_workers(command, "chunks")
-    folder = "results" if kind.name == "round-robin" else f"results/{kind.name}"
+    folder = {"round-robin": "results", "ladder": "results/climbs"}.get(kind.name, f"results/{kind.name}")
     shared_options.add_folder(command, f"{folder}/GAME-...")
 
 
