@@ -24,7 +24,7 @@ from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
 from . import notation, placement, rendering, rounds, rules
-from .native_step import ClothSolo, native_step
+from .native_step import ClothSolo, native_step, played
 from .notation import Position
 from .simulation import territory
 from .state import BOARDS, COLUMNS, LARGEST, NUMBERS, ClothState
@@ -232,8 +232,7 @@ class ClothOfGold(Game[ClothState]):
     @override
     def _step(self, state: ClothState, actions: Tensor) -> ClothState:
         ending = actions == self.end_turn
-        cells = torch.where(ending, -1, actions.long())[:, None]
-        return self._shaped(state, self._played(state, cells, ending, 1))
+        return played(self, state, torch.where(ending, -1, actions.long())[:, None], ending)
 
     def play_turn(self, state: ClothState, cells: Tensor) -> ClothState:
         """Play a whole turn at once: the mover places units and ends its turn.
@@ -246,9 +245,7 @@ class ClothOfGold(Game[ClothState]):
             cells: int64 [B, K], row * width + col of each unit, once, in any order; -1 names none.
         """
         going = ~state.done
-        cells = torch.where(going[:, None], cells, -1)
-        after = self._played(state, cells, going, going.int() + (cells >= 0).sum(1, dtype=torch.int32))
-        return self._shaped(state, after)
+        return played(self, state, torch.where(going[:, None], cells, -1), going)
 
     def _played(self, state: ClothState, cells: Tensor, ending: Tensor, actions: Tensor | int) -> ClothState:
         """Return the games after `_placed` and the ends of turns and rounds, with `actions` more actions counted."""

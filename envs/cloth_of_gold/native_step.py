@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core import native_step as steps
 from cellgames.envs.core.solo import NativeSolo
+from cellgames.envs.core.state import copied
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.native import Library, library
+from cellgames.envs.native import Library, Operator, library
 
 from . import rounds
 from .rules import ORDERS
@@ -26,9 +29,15 @@ _LOTS = 1 << 32  # of a draw
 
 @lru_cache(maxsize=64)
 def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
-    """Return the native step of a game; its options are `Rules` of `sources/cloth_of_gold_turns.cpp`."""
+    """Return the native step of a game."""
+    return steps.InPlace(native.cellgames_cloth_of_gold_step, _rules(game), INNERMOST)
+
+
+@lru_cache(maxsize=64)
+def _rules(game: ClothOfGold) -> ctypes.Structure:
+    """Return the options of a game as `Rules` of `sources/cloth_of_gold_turns.cpp`."""
     names = ("height", "width", "radius", "max_units", "generations", "neutral_rules", "max_rounds")
-    rules = steps.structure(
+    return steps.structure(
         **{name: getattr(game, name) for name in names},
         first_round=1 - game.initial_placement,
         first_verdict=game.first_verdict,
@@ -37,7 +46,27 @@ def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
         order=ORDERS.get(game.order, -1),
         shaping=game.shaping / game.cells,
     )
-    return steps.InPlace(native.cellgames_cloth_of_gold_step, rules, INNERMOST)
+
+
+@Operator
+def played(game: ClothOfGold, state: ClothState, cells: Tensor, ending: Tensor) -> ClothState:
+    """Return the games after units, int64 [B, K], -1 for none, and ends of turns, bool [B], each of them an action."""
+    actions = ending.int() + (cells >= 0).sum(1, dtype=torch.int32)
+    return game._shaped(state, game._played(state, cells, ending, actions))
+
+
+@played.native
+def _native_played(native: Library, game: ClothOfGold, state: ClothState, cells: Tensor, ending: Tensor) -> ClothState:
+    if game.random_rounds:
+        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
+    changed = {}
+    for name in ClothState.__dataclass_fields__:
+        value: Tensor = getattr(state, name)
+        changed[name] = copied(value) if name in INNERMOST else value.clone(memory_format=torch.contiguous_format)
+    rules, now = _rules(game), ClothState(**changed)
+    sizes = len(now), cells.shape[1], torch.get_num_threads()
+    native.cellgames_cloth_of_gold_units(ctypes.byref(rules), steps.addresses(now, INNERMOST), *sizes, cells, ending)
+    return state.replace(**changed)
 
 
 class ClothSolo(NativeSolo):

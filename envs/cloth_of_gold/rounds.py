@@ -18,7 +18,7 @@ from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.core.state import copied
 from cellgames.envs.native import Library, Operator, pointer
 
-from .simulation import LARGEST, WIDEST, advance, simulate, territory
+from .simulation import WIDEST, advance, simulate, territory
 from .state import ClothState
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState
     return game._next_round(state.replace(**changed, rounds=numbers), env_ids)
 
 
-@Operator
 def lived(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState:
     """Return the games after the generations of a round in some of them, int64 [n]; `state` may be overwritten."""
     state = state.replace(neutral=copied(state.neutral), killed=copied(state.killed))
@@ -74,19 +73,6 @@ def lived(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState:
     killed[env_ids] = planes[3].movedim(-1, 0)
     field[env_ids] = territory(grid, planes[:2], game.radius).movedim(-1, 0)
     state.live[env_ids] = count(planes[:2]).t().int()
-    return state
-
-
-@lived.native
-def _native_lived(native: Library, game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState:
-    state = state.replace(neutral=copied(state.neutral), killed=copied(state.killed))
-    boards = [x.movedim(0, -1) for x in (state.units, state.neutral, state.killed, state.territory)]
-    in_place = all(x.is_contiguous() for x in (*boards, state.live))
-    if game.width > WIDEST or game.radius > LARGEST or not in_place:
-        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    options = game.height, game.width, len(state), game.generations, game.neutral_rules, game.radius
-    threads = torch.get_num_threads()
-    native.cellgames_cloth_of_gold_round(*options, len(env_ids), threads, *boards, state.live, env_ids)
     return state
 
 

@@ -25,6 +25,7 @@ from cellgames.agents.cloth_of_gold.turn_search import CHOICES, TurnGame
 from cellgames.agents.cloth_of_gold.turns import SHAPES, ClothRandom, TurnAgent, random_turns, shape_forms
 from cellgames.agents.playouts import best_arm
 from cellgames.envs.cloth_of_gold import ClothOfGold, ClothState
+from cellgames.envs.cloth_of_gold.native_step import played
 from cellgames.envs.core import seeds
 
 
@@ -111,6 +112,7 @@ def test_turns_of_chance_are_legal_and_place_a_unit_wherever_one_can_be(game: Cl
         at_once = game.play_turn(state[env_ids], turns)
         torch.testing.assert_close(at_once.rewards, rewards)
         assert at_once.replace(rewards=after.rewards).equal(after)
+        assert at_once.equal(played.reference(game, state[env_ids], turns, torch.ones_like(state.done)[env_ids]))
         sizes.update(used.sum(1).tolist())
     assert max(sizes) > 3 or game.max_units == 1 or game.radius == 1  # where a shape does not fit
 

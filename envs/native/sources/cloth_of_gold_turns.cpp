@@ -87,7 +87,7 @@ struct State {
     int32_t* turn;
     int64_t* player;
     float *rewards, *scores;
-    const bool *terminated, *truncated;  // no game is over between steps
+    bool *terminated, *truncated;  // of no game between steps
     uint64_t *units, *neutral, *killed, *territory, *placed;
     int32_t *live, *left, *acts;
     int64_t* first;
@@ -234,22 +234,6 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_turn(int64_t rows, int64_t cols, i
     });
 }
 
-// Play the generations of a round in `count` games. units, territory, neutral, killed: int64 [2 or 1, rows + 1, words,
-// worlds], live: int32 [worlds, 2], changed in place; games: int64 [count], each once.
-CELLGAMES_EXPORT void cellgames_cloth_of_gold_round(int64_t rows, int64_t cols, int64_t worlds, int64_t generations,
-                                                    int64_t neutral_rules, int64_t radius, int64_t count,
-                                                    int64_t threads, uint64_t* units, uint64_t* neutral,
-                                                    uint64_t* killed, uint64_t* territory, int32_t* live,
-                                                    const int64_t* games) {
-    const Board board(rows, cols, worlds);
-    const Disk disk(radius);
-    const Planes<uint64_t> planes{{units, units + board.plane(), neutral, killed}};
-    in_parallel(tiles_of(count), threads, [&](int64_t from, int64_t to) {
-        CELLGAMES_CHOSEN(play_round)(board, disk, planes, territory, live, generations, neutral_rules,
-                                     games, from * kTile, std::min(to * kTile, count));
-    });
-}
-
 // Count cells of `count` games: both players' territory, what is in both, and killed cells, int32 [count, 4].
 // territory: int64 [2, rows + 1, words, worlds], killed: the same of one plane, games: int64 [count].
 CELLGAMES_EXPORT void cellgames_cloth_of_gold_tally(int64_t rows, int64_t cols, int64_t worlds, int64_t count,
@@ -276,6 +260,23 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_step(const void* rules, const void
     const int64_t tiles = tiles_of(worlds);
     in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
         CELLGAMES_CHOSEN(play_step)(board, disk, game, state, step, from * kTile, std::min(to * kTile, worlds));
+    });
+}
+
+// Place units of the movers or take them back, and end turns and rounds. cells: int64 [worlds, count], -1 for none;
+// ending: bool [worlds]. rules: `Rules`; fields: the addresses of `State`, changed in place.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_units(const void* rules, const void* fields, int64_t worlds,
+                                                    int64_t count, int64_t threads, const int64_t* cells,
+                                                    const uint8_t* ending) {
+    const Rules& game = *static_cast<const Rules*>(rules);
+    const State& state = *static_cast<const State*>(fields);
+    const Board board(game.rows, game.cols, worlds);
+    const Disk disk(game.radius);
+    const Given step{cells, false, nullptr, nullptr, state.rewards, state.terminated, state.truncated};
+    const int64_t tiles = tiles_of(worlds);
+    in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
+        CELLGAMES_CHOSEN(play_units)(board, disk, game, state, step, ending, static_cast<int>(count), from * kTile,
+                                     std::min(to * kTile, worlds));
     });
 }
 

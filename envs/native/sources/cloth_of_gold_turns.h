@@ -366,26 +366,20 @@ void close_rounds(const Board& board, const Rules& rules, const State& state, co
     }
 }
 
-// A step of some games (see `NativeStep`).
-void play_step(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
-               int64_t from, int64_t to) {
-    const int64_t end = board.cells(), plane = board.plane(), worlds = board.worlds;
-    const int64_t* chosen = step.random ? step.actions : step.given;
-    std::vector<uint8_t> ending(static_cast<size_t>(to - from));
+// Place the movers' units, `count` cells a game, and end turns and rounds: `ClothOfGold._played` and `_shaped`. ending:
+// one for each of these games. Return the games whose round has ended.
+std::vector<int64_t> play_on(const Board& board, const Disk& disk, const Rules& rules, const State& state,
+                             const Given& step, const int64_t* cells, int count, const std::vector<uint8_t>& ending,
+                             int64_t from, int64_t to) {
+    const int64_t plane = board.plane(), worlds = board.worlds;
     std::vector<int64_t> closing, playing;
     std::vector<int32_t> before;
-    if (step.random) draw_actions(step, end + 1, from, to);
     if (rules.shaping != 0.0) before.assign(state.live + 2 * from, state.live + 2 * to);
+    const Turns turns{state.units, state.placed, state.territory, state.live,           state.left,
+                      state.acts,  state.player, cells,           ending.data() - from};
+    play_turns(board, disk, turns, count, static_cast<int>(rules.max_units), from, to);
     for (int64_t game = from; game < to; ++game) {
-        ending[static_cast<size_t>(game - from)] = chosen[game] == end;
-        step.terminated[game] = step.truncated[game] = false;
         step.rewards[game] = step.rewards[worlds + game] = 0.0f;
-        ++state.turn[game];
-    }
-    const Turns turns{state.units, state.placed, state.territory, state.live,         state.left,
-                      state.acts,  state.player, chosen,          ending.data() - from};
-    play_turns(board, disk, turns, 1, static_cast<int>(rules.max_units), from, to);
-    for (int64_t game = from; game < to; ++game) {
         if (!ending[static_cast<size_t>(game - from)]) continue;
         if (state.player[game] != state.first[game]) {
             closing.push_back(game);
@@ -411,11 +405,39 @@ void play_step(const Board& board, const Disk& disk, const Rules& rules, const S
         state.rewards[game] = *a;
         state.rewards[worlds + game] = *b;
     }
-    for (int64_t game : closing)
+    return closing;
+}
+
+// A step of some games (see `NativeStep`).
+void play_step(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
+               int64_t from, int64_t to) {
+    const int64_t end = board.cells();
+    const int64_t* chosen = step.random ? step.actions : step.given;
+    std::vector<uint8_t> ending(static_cast<size_t>(to - from));
+    if (step.random) draw_actions(step, end + 1, from, to);
+    for (int64_t game = from; game < to; ++game) {
+        ending[static_cast<size_t>(game - from)] = chosen[game] == end;
+        step.terminated[game] = step.truncated[game] = false;
+        ++state.turn[game];
+    }
+    for (int64_t game : play_on(board, disk, rules, state, step, chosen, 1, ending, from, to))
         if (step.terminated[game] || step.truncated[game]) restart(board, rules, state, game);
     const Games games{state.units,  state.territory, state.neutral, state.killed, state.placed,
                       state.player, state.live,      state.left,    state.acts};
     write_legal(board, games, static_cast<int>(rules.max_units), kBytes, step.mask, from, to);
+}
+
+// Units of some games, `count` cells each, and the ends of turns: `native_step.played`.
+void play_units(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
+                const uint8_t* ends, int count, int64_t from, int64_t to) {
+    const std::vector<uint8_t> ending(ends + from, ends + to);
+    for (int64_t game = from; game < to; ++game) {
+        const int64_t* cells = step.given + game * count;
+        const auto units = std::count_if(cells, cells + count, [](int64_t cell) { return cell >= 0; });
+        state.turn[game] += ends[game] + static_cast<int32_t>(units);
+    }
+    for (int64_t game : play_on(board, disk, rules, state, step, step.given, count, ending, from, to))
+        if (step.terminated[game] || step.truncated[game]) state.player[game] = 1 - state.player[game];
 }
 
 // --- turns with wild options -----------------------------------------------------------------------------------------
