@@ -24,6 +24,7 @@ from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native.native_library import threads
 
 from .decoding import Seen
 
@@ -98,9 +99,8 @@ def _native_tried(native: Library, base: Tensor, own: Tensor, size: int, generat
     if len(base) != 5 or own_rows not in (1, rows) or words != len(own) or words != PackedGrid(size, size).words:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     out = torch.empty((generations, 3, rows, candidates), dtype=torch.int32, device="cpu")
-    work = rows * guesses * candidates * generations
-    threads = min(torch.get_num_threads(), 1 + work // _WORK_OF_A_THREAD)
-    numbers = (ctypes.c_int64 * 7)(size, rows, own_rows, guesses, candidates, generations, threads)
+    number = threads(rows * guesses * candidates * generations, _WORK_OF_A_THREAD)
+    numbers = (ctypes.c_int64 * 7)(size, rows, own_rows, guesses, candidates, generations, number)
     base, own = base.contiguous(), own.contiguous()
     addresses = pointer(base, torch.int64), pointer(own, torch.int64), pointer(out, torch.int32)
     native.cellgames_grid_adaptation_trials(numbers, *addresses)

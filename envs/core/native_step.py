@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Generic
 from weakref import WeakKeyDictionary
 
@@ -64,15 +64,24 @@ class InPlace(Generic[S]):
         )
 
 
-def structure(**options: float | Tensor) -> ctypes.Structure:
-    """Return options as native code takes them, in order: int64, double, or the address of a tensor, which is kept."""
-    kinds = {bool: ctypes.c_int64, int: ctypes.c_int64, float: ctypes.c_double}
-    fields = [(name, kinds.get(type(value), ctypes.c_void_p)) for name, value in options.items()]
-    kind = type("Options", (ctypes.Structure,), {"_fields_": fields})
+def structure(**options: float | Tensor | None) -> ctypes.Structure:
+    """Return options as native code takes them, in order: int64, double, or the address of a tensor, which is kept.
+
+    None is a null address.
+    """
+    kind = _kind(tuple(options), tuple(map(type, options.values())))
     made: Any = kind(*(pointer(x, x.dtype) if isinstance(x, Tensor) else x for x in options.values()))
-    made.options = options
+    made._options = options
     found: ctypes.Structure = made
     return found
+
+
+@lru_cache(maxsize=64)
+def _kind(names: tuple[str, ...], types: tuple[type, ...]) -> type[ctypes.Structure]:
+    """Return the type of structures with these fields; to make one takes longer than a call of native code."""
+    kinds = {bool: ctypes.c_int64, int: ctypes.c_int64, float: ctypes.c_double}
+    fields = [(name, kinds.get(one, ctypes.c_void_p)) for name, one in zip(names, types, strict=True)]
+    return type("Options", (ctypes.Structure,), {"_fields_": fields})
 
 
 def addresses(state: State, innermost: frozenset[str]) -> ctypes.Array[ctypes.c_void_p]:
