@@ -86,8 +86,7 @@ class AgentSpec:
                 raise InputError(f"agent {shown(self.name)}", f"a game with one ({having})", game.id)
             return resolve(target)(*arguments)  # type: ignore[no-any-return]
 
-        agent: AnyAgent = ByGame(self.name, make) if self.by_game else resolve(self.default)(*arguments)
-        return agent
+        return ByGame(self.name, make) if self.by_game else resolve(self.default)(*arguments)
 
     def _arguments(self, text: str | None) -> list[int | Path | str]:
         if self.takes in ("AGENT", "COMMAND", "MODEL"):

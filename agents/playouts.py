@@ -181,8 +181,7 @@ def outcomes(game: Game, state: State, generator: torch.Generator) -> Tensor:
 
     The playouts are those of the game's plugin (`GamePlugin.search`), or of `finish`.
     """
-    found: Tensor = (plugin_of(game).hook("playout") or finish)(game, state, generator)
-    return found
+    return (plugin_of(game).hook("playout") or finish)(game, state, generator)
 
 
 class RolloutAgent(GameAgent):

@@ -137,8 +137,7 @@ class _Server:
             actions = self.agent.act(seen, mask, env_ids, chance)
         chosen = torch.as_tensor(actions).clone()
         chosen[order] = actions
-        found: list[Any] = chosen.tolist()
-        return found
+        return chosen.tolist()
 
 
 def _seeded(seed: int) -> torch.Generator:

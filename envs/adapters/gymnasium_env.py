@@ -132,8 +132,7 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
 
     @override
     def _observation(self) -> npt.NDArray[Any]:
-        observation: npt.NDArray[Any] = super()._observation()[0] if self._solo is None else self._solo.observe()
-        return observation
+        return super()._observation()[0] if self._solo is None else self._solo.observe()
 
     def _info(self, player: int) -> dict[str, Any]:
         return {"action_mask": masks_by_component(self.game, self.action_masks()), "player": player}

@@ -71,12 +71,10 @@ class LearnerGames:
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return the learner's legal actions, bool [B, A]; components of an action one after the other."""
-        masks: npt.NDArray[np.bool_] = self._vector.action_mask.numpy(force=True).copy()
-        return masks
+        return self._vector.action_mask.numpy(force=True).copy()
 
     def _observation(self) -> npt.NDArray[Any]:
-        observation: npt.NDArray[Any] = self._vector.observation.numpy(force=True)
-        return observation
+        return self._vector.observation.numpy(force=True)
 
     def _repr_html_(self) -> str | None:
         """Return the first games as SVG, for notebooks."""

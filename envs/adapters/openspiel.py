@@ -185,8 +185,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel is untyped
 
     def current_player(self) -> int:
         """Return the seat to move; OpenSpiel's own number after the end."""
-        player: int = pyspiel.PlayerId.TERMINAL if self.is_terminal() else self.solo.current_player
-        return player
+        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else self.solo.current_player
 
     def is_terminal(self) -> bool:
         """Return True if the game is over."""
@@ -196,16 +195,14 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel is untyped
         """Return the outcome of a finished game for each seat, and zeros before."""
         if not self.is_terminal():
             return [0.0] * self._rules.info.num_players
-        outcome: list[float] = self._rules.outcome(self.solo.state())[0].double().tolist()
-        return outcome
+        return self._rules.outcome(self.solo.state())[0].double().tolist()
 
     def __str__(self) -> str:
         """Return the position as one line."""
         return self._rules.state_to_string(self.solo.state())
 
     def _legal_actions(self, player: int) -> list[int]:
-        actions: list[int] = self.solo.legal_actions().nonzero()[0].tolist()
-        return actions
+        return self.solo.legal_actions().nonzero()[0].tolist()
 
     def _apply_action(self, action: int) -> None:
         legal = self.solo.legal_actions()

@@ -52,8 +52,7 @@ class SubEnv:
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return the learner's legal actions: bool [A]; components of an action one after the other."""
-        mask: npt.NDArray[np.bool_] = self._env.vector.action_mask[self._index].numpy(force=True).copy()
-        return mask
+        return self._env.vector.action_mask[self._index].numpy(force=True).copy()
 
     def render(self) -> npt.NDArray[np.uint8] | None:
         """Return uint8 [H, W, 3] if the environment's `render_mode` is "rgb_array", else None."""

@@ -162,8 +162,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
 
     @override
     def _winners(self, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-        winner: Tensor = filling.winners(stones, player, lots, self.shape, self.tiling, self.size)
-        return winner
+        return filling.winners(stones, player, lots, self.shape, self.tiling, self.size)
 
     @override
     def _places(self, device: torch.device) -> Tensor | None:

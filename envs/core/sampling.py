@@ -21,8 +21,7 @@ def random_bits(count: int, generator: torch.Generator, device: torch.device | s
     Many are spread out of a single number of the generator's, which is about as good and much quicker.
     """
     if count >= MANY:
-        bits: Tensor = spread(random_root(generator, device), count)
-        return bits
+        return spread(random_root(generator, device), count)
     bits = torch.randint(1 << 31, (count,), generator=generator, device=generator.device)
     return bits.to(device)
 

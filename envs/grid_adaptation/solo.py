@@ -41,8 +41,7 @@ def numbers_seen(game: GridAdaptation, own: dict[str, Any], over: npt.NDArray[np
     if told.any():
         knows = (voting[:, None] & (own["tokens"] > 0) & own["tied"].any(1)[:, None]) | over[:, None]
         rows[..., 18:] = knows[..., None] * np.concatenate((scores, own["tied"]), 1)[:, None]
-    shown: npt.NDArray[np.int16] = np.minimum(rows, LARGEST).astype(np.int16)
-    return shown
+    return np.minimum(rows, LARGEST).astype(np.int16)
 
 
 class GridSolo(NativeSolo):

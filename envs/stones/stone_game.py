@@ -97,8 +97,7 @@ class StoneGame(Game[StoneS]):
         that is no cell is 0 in all planes but the last.
         """
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        seen: Tensor = planes(state.codes, seat, self._places(state.device), self.size, self.shows_free)
-        return seen
+        return planes(state.codes, seat, self._places(state.device), self.size, self.shows_free)
 
     @override
     def _native_observer(self, state: StoneS, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:

@@ -103,8 +103,7 @@ class Torus(StoneGame[TorusState]):
 
     @override
     def _winners(self, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-        winner: Tensor = filling.winners(stones, player, lots)
-        return winner
+        return filling.winners(stones, player, lots)
 
     @property
     @override
