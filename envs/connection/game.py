@@ -132,18 +132,8 @@ class ConnectionGame(StoneGame[ConnectionState]):
             first = (state.turn == 0).long() * bit
             words = [bits & ~bit | first if index == word else bits for index, bits in enumerate(free.unbind(1))]
             free = torch.stack(words).t()
-        seats = torch.arange(2, device=state.device)[:, None]
-        scores = (won & (seats == player)).float()
-        return state.replace(
-            turn=state.turn + 1,
-            current_player=1 - player,
-            rewards=(2 * scores - won.float()).t(),
-            scores=torch.maximum(state.scores, scores.t()),
-            terminated=state.terminated | won,
-            codes=codes,
-            free=free,
-            last=cell.int(),
-        )
+        fields = {"turn": state.turn + 1, "current_player": 1 - player, "codes": codes, "free": free}
+        return self._moved(state, player, won, **fields, last=cell.int())
 
     def _of_board(self, device: torch.device) -> Tables:
         return board_tables.board_tables(self.shape, self.tiling, self.size, device)

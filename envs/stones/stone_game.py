@@ -111,6 +111,16 @@ class StoneGame(Game[StoneS]):
         native = library(device)
         return None if native is None else InPlace(*self._native_rules(native), INNERMOST)
 
+    def _moved(self, state: StoneS, player: Tensor, won: Tensor, **fields: Tensor) -> StoneS:
+        """Return the games, with new fields, after players, int64 [B], have moved, and won where `won`, bool [B]."""
+        scores = (won & (torch.arange(2, device=state.device)[:, None] == player)).float()
+        return state.replace(
+            rewards=(2 * scores - won.float()).t(),
+            scores=torch.maximum(state.scores, scores.t()),
+            terminated=state.terminated | won,
+            **fields,
+        )
+
     @property
     def num_cells(self) -> int:
         """The number of cells."""

@@ -83,17 +83,7 @@ class Torus(StoneGame[TorusState]):
     def _place(self, state: TorusState, cell: Tensor, player: Tensor) -> TorusState:
         """Put a stone of `player` on `cell` (int64 [B] both) and detect a win; whose turn it is does not matter."""
         codes, free, losing, won = _put_stones(state.codes, state.free, state.losing, cell, player)
-        seats = torch.arange(2, device=state.device)[:, None]
-        scores = (won & (seats == player)).float()
-        return state.replace(
-            rewards=(2 * scores - won.float()).t(),
-            scores=torch.maximum(state.scores, scores.t()),
-            terminated=state.terminated | won,
-            codes=codes,
-            free=free,
-            losing=losing,
-            last=cell.int(),
-        )
+        return self._moved(state, player, won, codes=codes, free=free, losing=losing, last=cell.int())
 
     @override
     def winning_actions(self, state: TorusState, player: Tensor | None = None) -> Tensor:
@@ -109,7 +99,7 @@ class Torus(StoneGame[TorusState]):
     @override
     def symmetries(self) -> int:
         """The number of translations, and of quarter turns, which swap the colours."""
-        return symmetry.num_symmetries(self.size)
+        return 4 * self.size**2
 
     @override
     def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:

@@ -18,11 +18,6 @@ from torch import Tensor
 from cellgames.envs.kernels.compiling import table
 
 
-def num_symmetries(size: int) -> int:
-    """Return the number of symmetries, `S`."""
-    return 4 * size * size
-
-
 @table
 def sources(size: int, device: torch.device) -> Tensor:
     """Return the cell whose content each symmetry brings to a cell: int64 [S, N]."""
