@@ -56,8 +56,6 @@ def zones(grid: Grid, units: Tensor, buffer: Tensor) -> Tensor:
 @zones.native
 def _native_zones(native: Library, grid: Grid, units: Tensor, buffer: Tensor) -> Tensor:
     """Return the same by `sources/cloth_of_gold_wild.cpp`."""
-    if max(grid.rows, grid.cols) > WIDEST:
-        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     out = torch.empty_like(units, memory_format=torch.contiguous_format)
     sizes = grid.rows, grid.cols, units.shape[-1]
     native.cellgames_cloth_of_gold_zones(*sizes, torch.get_num_threads(), units, buffer, out)

@@ -18,7 +18,6 @@ from cellgames.envs.boards.rle import orientations, parse_cells
 from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
 
-from .borders import WIDEST
 from .weather import SQUARE
 
 LIVES = {
@@ -131,8 +130,6 @@ def _counted(grid: Grid, boards: Tensor) -> list[Tensor]:
 @_counted.native
 def _native_counted(native: Library, grid: Grid, boards: Tensor) -> list[Tensor]:
     """Return the same by `sources/cloth_of_gold_wild.cpp`."""
-    if max(grid.rows, grid.cols) > WIDEST:
-        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     forms = _squares(boards.device)
     lives, points = (boards.new_zeros((boards.shape[-1], 2, len(LIVES)), dtype=torch.int32) for _ in range(2))
     wards = torch.empty_like(boards[:2], memory_format=torch.contiguous_format)

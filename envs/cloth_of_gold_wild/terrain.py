@@ -21,8 +21,6 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.core import chance
 from cellgames.envs.native import Library, Operator
 
-from .borders import WIDEST
-
 HEIGHTS, MOISTURE, ANIMALS, NOISE, _ROUNDS = range(chance.USER + 1, chance.USER + 6)  # of an env's seed
 WEATHER, STRIKES, FIRE, REGROWTH = range(chance.USER, chance.USER + 4)  # of a round's seed
 
@@ -141,8 +139,6 @@ def _cells(grid: Grid, ground: Tensor, codes: Tensor) -> Tensor:
 @_cells.native
 def _native_cells(native: Library, grid: Grid, ground: Tensor, codes: Tensor) -> Tensor:
     """Return the same by `sources/cloth_of_gold_wild.cpp`."""
-    if max(grid.rows, grid.cols) > WIDEST:
-        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     out = codes.new_empty(*grid.shape, len(ground))
     sizes = grid.rows, grid.cols, len(ground)
     native.cellgames_cloth_of_gold_codes(*sizes, torch.get_num_threads(), ground, codes, out)

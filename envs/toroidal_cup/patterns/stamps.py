@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.utils.errors import InputError, check_one_of, shown
+from cellgames.utils.errors import check_one_of
 
 Ints = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.bool_]
@@ -106,8 +106,6 @@ def grid(name: str) -> Grid:
 
 def orient(array: Grid, orientation: int) -> Grid:
     """Return a stamp (bool [h, w]) in one of the `ORIENTATIONS`: 0 to 3 turned clockwise, 4 to 7 mirrored first."""
-    if not 0 <= orientation < ORIENTATIONS:
-        raise InputError("orientation", f"0 to {ORIENTATIONS - 1}", shown(orientation))
     return np.rot90(array[:, ::-1] if orientation >= MIRRORED else array, -orientation)
 
 

@@ -16,7 +16,6 @@ import pytest
 from life_reference import board_of, live_cells
 from numpy.typing import NDArray
 from paths import CUP_DATA as DATA
-from refusals import refused
 from slow import slow_except
 from toroidal_cup_patterns_reference import alike, boards, drawn, numbers
 
@@ -122,8 +121,6 @@ def test_orientations_are_turned_clockwise_and_mirrored_first() -> None:
     assert len(boards) == ORIENTATIONS
     for orientation, expected in enumerate(boards):
         assert np.array_equal(orient(boards[0], orientation), expected)
-    with refused("orientation", "8"):
-        orient(boards[0], 8)
 
 
 def test_stamps_wrap_around_the_torus() -> None:
