@@ -15,7 +15,7 @@ from cellgames.envs.core import Game, State
 
 from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, position_of
 from .opponents import Opponents
-from .seat_solo import SeatSolo, ending_of
+from .seat_solo import SeatSolo
 from .seats import SeatVector
 from .window import Rendered, RenderMode
 
@@ -102,7 +102,9 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
             reward, ended = self._solo.step(action)
             ends = (False, False) if ended is None else (ended.terminated, ended.truncated)
             if ended is not None:
-                self._final, observation, info = ending_of(self.game, ended, player)
+                self._final, observation = ended.state(), ended.observe(player)
+                outcome = int(self.game.outcome(self._final)[0, player])
+                info = {"outcome": outcome, "score": ended.scores[player], "player": player}
         else:
             moved = self._given_back().step(as_tensor(self.game, action)[None])
             reward, ends = float(moved.rewards[0]), (bool(moved.terminated[0]), bool(moved.truncated[0]))

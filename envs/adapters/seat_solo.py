@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cellgames.envs.core import Game, chance
+from cellgames.envs.core import chance
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import State
 
@@ -118,10 +118,3 @@ class SeatSolo:
     def _play(self, action: int) -> None:
         self._solo.step(action)
         self._owed += np.float32(self._solo.rewards[self.player])
-
-
-def ending_of(game: Game, ended: Solo, player: int) -> tuple[State, npt.NDArray[Any], dict[str, Any]]:
-    """Return a game that is over as a batch of one, the learner's last observation, and its `infos` (see `endings`)."""
-    state = ended.state()
-    info = {"outcome": int(game.outcome(state)[0, player]), "score": ended.scores[player], "player": player}
-    return state, ended.observe(player), info

@@ -190,7 +190,8 @@ class Grid:
         With three planes, the most there are, eight neighbours look like none: B3/S23 does not tell them apart.
         On a finite board the spare row and column have counts too; wipe off what comes of them.
         """
-        ones, twos = self._vertical(boards)
+        above, below = boards.roll(1, -3), boards.roll(-1, -3)
+        twos, ones = above & below, above.bitwise_xor_(below)
         column, pair = ones ^ boards, ones & boards  # of three, with the cell itself: for the cells beside it
         pair.bitwise_or_(twos)
         low, carry = full_adder(self._east(column, 1), self._west(column, 1), ones)
@@ -204,13 +205,6 @@ class Grid:
         fours.bitwise_xor_(sides & middle)
         sides.bitwise_xor_(middle)
         return low, sides, fours
-
-    def _vertical(self, boards: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the number of cells above and below each cell: ones and twos."""
-        above, below = boards.roll(1, -3), boards.roll(-1, -3)
-        twos = above & below
-        above.bitwise_xor_(below)
-        return above, twos
 
 
 def pack_word(cells: Tensor) -> Tensor:

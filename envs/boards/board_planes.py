@@ -50,7 +50,8 @@ def write_planes(
         words = torch.stack(boards, 1) if packed else seen_words(boards, seat)
         cells, values = grid.unpack(words.movedim(0, -1)), numbers[:, number]
         parts = (cells[:, :boards_first], values[:, :numbers_first], cells[:, boards_first:], values[:, numbers_first:])
-        _join(parts, out[:, number])
+        for planes, part in zip(out[:, number].split([part.shape[1] for part in parts], 1), parts, strict=True):
+            planes.copy_(part if part.ndim == 4 else part[:, :, None, None])
 
 
 @write_planes.native
@@ -84,7 +85,11 @@ def native_writer(
         words = pointer(board.movedim(0, -1), torch.int64)
         other = words + (board.stride(1) * 8 if board.ndim == 4 else 0)
         planes += [words, other, other, words] if board.ndim == 4 else [words, words]
-    shape = (1, grid.cols, grid.rows_a_word, grid.stride) if isinstance(grid, PackedGrid) else (*_words(grid), 1, 0)
+    shape = (
+        (1, grid.cols, grid.rows_a_word, grid.stride)
+        if isinstance(grid, PackedGrid)
+        else (grid.shape[1], grid.widths[0], 1, 0)
+    )
     sizes = (grid.rows, grid.cols, *shape, *seats.shape, len(planes) // 2, numbers.shape[2], *first)
     cells = seats.numel() * (len(planes) // 2 + numbers.shape[2]) * grid.rows * grid.cols
     return partial(
@@ -96,14 +101,3 @@ def native_writer(
         pointer(seats, torch.int64),
         pointer(numbers, torch.int16),
     )
-
-
-def _words(grid: Grid) -> tuple[int, int]:
-    """Return the number of words of a row, and the columns in each."""
-    return grid.shape[1], grid.widths[0]
-
-
-def _join(parts: Sequence[Tensor], out: Tensor) -> None:
-    """Write parts, [B, c, H, W] or numbers [B, c], which stand everywhere, one after the other: [B, C, H, W]."""
-    for planes, part in zip(out.split([part.shape[1] for part in parts], 1), parts, strict=True):
-        planes.copy_(part if part.ndim == 4 else part[:, :, None, None])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -46,11 +45,6 @@ def _native_spread(native: Library, root: Tensor, count: int) -> Tensor:
     out = root.new_empty(count)
     native.cellgames_spread_bits(root, count, threads(count, MANY), out)
     return out
-
-
-def spread_over(root: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return `spread` bits for actions of a shape [B, ...]; the games lie next to each other in memory."""
-    return envs_innermost(spread(root, math.prod(shape)), shape)
 
 
 def envs_innermost(numbers: Tensor, shape: Sequence[int]) -> Tensor:

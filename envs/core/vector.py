@@ -16,16 +16,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import Compile, check_compile, compiler_found, is_compile_error
-from cellgames.utils.errors import InputError, shown
+from cellgames.envs.kernels.compiling import Compile, compiler_found, is_compile_error
+from cellgames.utils.errors import InputError, check_one_of, shown
 
 from .chance import draw, next_seed, seeds, uniform_int
-from .sampling import MANY, envs_innermost, random_bits, random_root, spread_over
+from .sampling import MANY, envs_innermost, random_bits, random_root, spread
 from .state import S, State, choose_envs
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ class Vector(Generic[S]):
         observe: torch.dtype | bool | None = None,
     ) -> None:
         check_num_envs(game, num_envs)
-        check_compile(compile)
+        check_one_of("compile", compile, get_args(Compile))
         own = game.info.observation.dtype
         if observe not in (None, False, True, torch.float32, own):
             raise InputError("observe", f"True, {own}, torch.float32 or False", shown(observe), where=game.id)
@@ -392,7 +392,7 @@ class Vector(Generic[S]):
         if self.backend == "native" and native is None:  # a copy, in a process without the library
             self._choose_backend(False)
         if native is None and given.shape != self._action_shape:
-            given = spread_over(given, self._action_shape)
+            given = envs_innermost(spread(given, math.prod(self._action_shape)), self._action_shape)
         if not self._in_place:
             self._state, transition = _by_parts(self.game, self._state, self._starts, random, given)
             self._stale = True

@@ -337,7 +337,8 @@ class GridAdaptationTalk(GridAdaptation):
         """Return one component's choice by itself; a word is `say:5`, or `say:5@2` to the second other player."""
         if component < BASE:
             return super().choice_to_string(component, choice)
-        return notation.word_to_string(choice, component - BASE, self.places)
+        receiver = f"@{component - BASE + 1}" if self.places > 1 else ""
+        return f"say:{choice}{receiver}" if choice else "none"
 
     @override
     def state_to_string(self, state: GridState) -> str:

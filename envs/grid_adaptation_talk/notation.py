@@ -50,12 +50,6 @@ def string_to_words(text: str, counts: Sequence[int]) -> int | None:
     return ravel(list(map(int, said)), counts) or None  # silence is written by no words
 
 
-def word_to_string(word: int, place: int, places: int) -> str:
-    """Return a word by itself: `say:5`; in private `say:5@2`, to the second other player; `none` for silence."""
-    receiver = f"@{place + 1}" if places > 1 else ""
-    return f"say:{word}{receiver}" if word else "none"
-
-
 def to_text(game: GridAdaptationTalk, state: TalkState, player: int | None = None) -> str:
     """Return the words of the first match, such as ` said:1,0,5/2,2,8`; `?` for those unknown to `player`."""
     played, altered = int(state.talks[0]), state.heard.shape[1] > 0

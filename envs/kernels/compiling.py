@@ -6,18 +6,11 @@ import os
 import shutil
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Literal, ParamSpec, TypeVar, get_args
-
-from cellgames.utils.errors import check_one_of
+from typing import Literal, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Compile = Literal["auto", "always", "never"]
-
-
-def check_compile(compile: str) -> None:
-    """Raise a `ValueError` unless `compile` is "auto", "always" or "never"."""
-    check_one_of("compile", compile, get_args(Compile))
 
 
 @lru_cache(maxsize=8)

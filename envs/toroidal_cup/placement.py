@@ -95,13 +95,9 @@ def fits(lattice: Lattice, stamps: tuple[str, ...], device: torch.device) -> Ten
     side = cells(stamps, torch.device("cpu"))[:, None, :, :, 1]  # [K, 1, 8, L]
     col = lattice.stride // 2 + lattice.stride * torch.arange(lattice.across, device="cpu")[:, None]
     inside = (col + side.amin(3) >= 0) & (col + side.amax(3) < lattice.band)  # [K, across, 8], in every row
-    alone = [[_meets_itself_not(name, turn, lattice.rows) for turn in range(ORIENTATIONS)] for name in stamps]
+    own = [[offsets(name, turn) for turn in range(ORIENTATIONS)] for name in stamps]
+    alone = [[len({*zip(row % lattice.rows, col, strict=True)}) == len(row) for row, col in turns] for turns in own]
     return (inside & torch.tensor(alone, device="cpu")[:, None]).flatten(1).repeat(1, lattice.down).to(device)
-
-
-def _meets_itself_not(name: str, orientation: int, rows: int) -> bool:
-    row, col = offsets(name, orientation)
-    return len(set(zip((row % rows).tolist(), col.tolist(), strict=True))) == len(row)
 
 
 @table
