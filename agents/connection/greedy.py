@@ -79,7 +79,7 @@ def connection_costs(game: ConnectionGame, observation: Tensor) -> tuple[Tensor,
         through a cell that begins at each cell of a side. `CLOSED` or more without a connection.
     """
     batch, layout = len(observation), game.layout
-    places = cell_places(game.shape, game.tiling, game.size, observation.device)
+    places = cell_places(layout, observation.device)
     own, opponent = observation[:, : 2 * layout.kinds].reshape(batch, 2, -1)[:, :, places].long().unbind(1)
     # Prices of a free cell, an own one, one of the opponent's.
     prices = torch.tensor([1, 0, CLOSED], dtype=torch.uint8, device=observation.device)
@@ -109,7 +109,7 @@ def _beginnings(layout: Board, seat: int) -> list[tuple[int, int]]:
 
 def _search(layout: Board, seat: int, price: Tensor) -> Tensor:
     """Return costs, uint8 [Q, M, N], for the prices of cells, uint8 [N, Q], and a seat's goal."""
-    near = neighbours(layout.shape, layout.tiling, layout.size, price.device)
+    near = neighbours(layout, price.device)
     kinds = _beginnings(layout, seat)
     sides = list(dict.fromkeys(side for side, _ in kinds))
     # Walks from each cell of the sides, and from whole sides; a walk's cost has its last cell in it.

@@ -77,7 +77,7 @@ def simulate(
     if isinstance(game, Torus):
         library.cellgames_torus_uct(*arguments)
     else:
-        board = native_board(game.shape, game.tiling, game.size, swap=game.swap)
+        board = native_board(game.layout, swap=game.swap)
         library.cellgames_connection_uct(*arguments, ctypes.byref(board))
 
 

@@ -11,6 +11,7 @@ from typing_extensions import override
 from cellgames.agents.networks.blocks import Trunk, head, pooled
 from cellgames.agents.networks.networks import Network, Relation, Size
 from cellgames.envs.connection.board_tables import cell_places
+from cellgames.envs.connection.boards import board
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError
@@ -57,7 +58,8 @@ class ConnectionNetwork(Network[ConnectionGame]):
         hidden = self.trunk(torch.cat((stones, may_swap), 1))
         planes = self.policy(hidden)
         planes = torch.where(mirrored, planes.transpose(-1, -2), planes)
-        logits = planes.flatten(1)[:, cell_places(*self._of_board, observation.shape[-1], observation.device)]
+        layout = board(*self._of_board, observation.shape[-1])
+        logits = planes.flatten(1)[:, cell_places(layout, observation.device)]
         summary = pooled(hidden)
         if self._swap:
             logits = torch.cat((logits, self.swap(summary)), 1)

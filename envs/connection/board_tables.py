@@ -12,8 +12,7 @@ from torch import Tensor
 from cellgames.envs.core.native_step import structure
 from cellgames.envs.kernels.compiling import table
 
-from . import boards
-from .boards import Board, Shape, Tiling
+from .boards import Board
 
 
 class Tables(NamedTuple):
@@ -37,9 +36,8 @@ class Tables(NamedTuple):
 
 
 @table
-def board_tables(shape: Shape, tiling: Tiling, size: int, device: torch.device) -> Tables:
+def board_tables(board: Board, device: torch.device) -> Tables:
     """Return a board as tensors."""
-    board = boards.board(shape, tiling, size)
     return Tables(
         near=torch.tensor(board.slots, device=device).t().contiguous(),
         sides=torch.tensor(board.sides, dtype=torch.int32, device=device),
@@ -60,12 +58,11 @@ def _places(board: Board, device: torch.device) -> Tensor:
 
 
 @table
-def symmetries(shape: Shape, tiling: Tiling, size: int, swap: bool, device: torch.device) -> tuple[Tensor, Tensor]:
+def symmetries(board: Board, swap: bool, device: torch.device) -> tuple[Tensor, Tensor]:
     """Return the action, int64 [S, A], and the place of the planes, int64 [S, K n^2], that come to each.
 
     With a swap they keep its cell: a reflection that does not change places with the swap's is left out.
     """
-    board = boards.board(shape, tiling, size)
     mirror = board.swapped
     kept = [
         turn
@@ -81,23 +78,21 @@ def symmetries(shape: Shape, tiling: Tiling, size: int, swap: bool, device: torc
 
 
 @table
-def neighbours(shape: Shape, tiling: Tiling, size: int, device: torch.device) -> Tensor:
+def neighbours(board: Board, device: torch.device) -> Tensor:
     """Return the neighbours of all cells, int64 [8 or 6, N]; the cell itself for a missing one."""
-    slots = torch.tensor(boards.board(shape, tiling, size).slots, device=device).t()
-    return slots[: 6 if tiling == "hexagons" else 8].contiguous()
+    return torch.tensor(board.slots, device=device).t()[: 6 if board.tiling == "hexagons" else 8].contiguous()
 
 
 @table
-def cell_places(shape: Shape, tiling: Tiling, size: int, device: torch.device) -> Tensor:
+def cell_places(board: Board, device: torch.device) -> Tensor:
     """Return the place of each cell in the planes, int64 [N]."""
-    spots = boards.board(shape, tiling, size).spots
-    return torch.tensor([(kind * size + row) * size + col for kind, row, col in spots], device=device)
+    size = board.size
+    return torch.tensor([(kind * size + row) * size + col for kind, row, col in board.spots], device=device)
 
 
 @cache
-def native_board(shape: Shape, tiling: Tiling, size: int, *, swap: bool = False) -> ctypes.Structure:
+def native_board(board: Board, *, swap: bool = False) -> ctypes.Structure:
     """Return `CellgamesConnectionBoard` of sources/connection.h, kept for good."""
-    board = boards.board(shape, tiling, size)
     arrays = {"near": board.slots, "sides": board.sides, "mirrored": board.swapped}
     tables = {name: torch.tensor(array, dtype=torch.int32, device="cpu") for name, array in arrays.items()}
     return structure(cells=board.cells, swap=swap, black=board.goals[0], white=board.goals[1], **tables)

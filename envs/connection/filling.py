@@ -19,35 +19,33 @@ from cellgames.envs.native.native_library import threads
 from cellgames.envs.stones.stone_tensors import filled
 
 from .board_tables import board_tables, native_board, neighbours
-from .boards import Board, Shape, Tiling, board
+from .boards import Board
 
 _GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some dozens of games
 
 
 @Operator
-def winners(stones: Tensor, player: Tensor, lots: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
+def winners(stones: Tensor, player: Tensor, lots: Tensor, board: Board) -> Tensor:
     """Return the winners of random play from these positions: 1 Black, 2 White, int32 [X]; see `StoneGame._winners`."""
     full = filled(stones, player, lots)
-    return torch.where(_black_wins(board(shape, tiling, size), full == 1), 1, 2).to(torch.int32)
+    return torch.where(_black_wins(board, full == 1), 1, 2).to(torch.int32)
 
 
 @winners.native
-def _native_winners(
-    native: Library, stones: Tensor, player: Tensor, lots: Tensor, shape: Shape, tiling: Tiling, size: int
-) -> Tensor:
+def _native_winners(native: Library, stones: Tensor, player: Tensor, lots: Tensor, board: Board) -> Tensor:
     """Return `winners`, by `sources/connection.cpp`."""
-    board, games = ctypes.byref(native_board(shape, tiling, size)), len(stones)
+    given, games = ctypes.byref(native_board(board)), len(stones)
     winner, number = player.new_empty(games, dtype=torch.int32), threads(games, _GAMES_A_THREAD)
-    native.cellgames_connection_winners(board, games, number, stones.int(), player, lots, winner)
+    native.cellgames_connection_winners(given, games, number, stones.int(), player, lots, winner)
     return winner
 
 
 def _black_wins(board: Board, black: Tensor) -> Tensor:
     """Return a mask of Black's wins, bool [X], of full boards, bool [X, N]."""
-    near = neighbours(board.shape, board.tiling, board.size, black.device)
+    near = neighbours(board, black.device)
     # What each side of Black's goal reaches through its stones.
     goal = torch.tensor([side for side in (1, 2, 4, 8) if board.goals[0] & side], device=black.device)
-    lies = board_tables(board.shape, board.tiling, board.size, black.device).sides & goal[:, None]
+    lies = board_tables(board, black.device).sides & goal[:, None]
     reached = black & (lies != 0)[:, None]  # [sides, X, N]
     while True:
         before = reached

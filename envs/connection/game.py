@@ -125,7 +125,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
                 codes = torch.where(swapping[:, None], 0, codes)
                 free = torch.where(swapping[:, None], self._free(len(state), state.device), free)
                 cell = torch.where(swapping, mirrored, cell)
-        codes, won = _put_stones(codes, cell, player, self.shape, self.tiling, self.size)
+        codes, won = _put_stones(codes, cell, player, self.layout)
         free = taken(free, cell)
         if self.swap:  # legal in turn 1 alone
             word, bit = cells >> WORD_SHIFT, 1 << (cells & (WORD - 1))
@@ -136,7 +136,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
         return self._moved(state, player, won, **fields, last=cell.int())
 
     def _of_board(self, device: torch.device) -> Tables:
-        return board_tables.board_tables(self.shape, self.tiling, self.size, device)
+        return board_tables.board_tables(self.layout, device)
 
     @override
     def _legal(self, state: ConnectionState) -> Tensor:
@@ -146,13 +146,12 @@ class ConnectionGame(StoneGame[ConnectionState]):
     @override
     def winning_actions(self, state: ConnectionState, player: Tensor | None = None) -> Tensor:
         player = state.current_player if player is None else player
-        winning: Tensor = _winning_cells(state.codes, player, self.shape, self.tiling, self.size)
-        winning = winning & ~state.done[:, None]
+        winning = _winning_cells(state.codes, player, self.layout) & ~state.done[:, None]
         return torch.nn.functional.pad(winning, (0, 1)) if self.swap else winning
 
     @override
     def _winners(self, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-        return filling.winners(stones, player, lots, self.shape, self.tiling, self.size)
+        return filling.winners(stones, player, lots, self.layout)
 
     @override
     def _places(self, device: torch.device) -> Tensor | None:
@@ -163,15 +162,14 @@ class ConnectionGame(StoneGame[ConnectionState]):
     @override
     def symmetries(self) -> int:
         """The number of turns and reflections that keep both goals, and the cell that a swap leads to."""
-        return len(board_tables.symmetries(self.shape, self.tiling, self.size, self.swap, torch.device("cpu"))[0])
+        return len(board_tables.symmetries(self.layout, self.swap, torch.device("cpu"))[0])
 
     @override
     def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
         """Return the observation after symmetries; see `boards`."""
         device = observation.device
-        of_actions, of_places = (
-            sources[which] for sources in board_tables.symmetries(self.shape, self.tiling, self.size, self.swap, device)
-        )
+        sources = board_tables.symmetries(self.layout, self.swap, device)
+        of_actions, of_places = (source[which] for source in sources)
         rows, kinds = len(which), self.layout.kinds
         cells = observation[:, : 3 * kinds].reshape(rows, 3, -1)
         moved = cells.gather(2, of_places[:, None].expand(-1, 3, -1)).view(rows, 3 * kinds, self.size, self.size)
@@ -219,7 +217,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
 
     @override
     def _native_rules(self, native: Library) -> tuple[Callable[..., object], ctypes.Structure]:
-        return native.cellgames_connection_step, native_board(self.shape, self.tiling, self.size, swap=self.swap)
+        return native.cellgames_connection_step, native_board(self.layout, swap=self.swap)
 
     @override
     def draw_annotated(self, state: ConnectionState, notes: Notes) -> Picture:
@@ -299,11 +297,9 @@ class Y(ConnectionGame):
 
 
 @Operator
-def _put_stones(
-    codes: Tensor, cell: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int
-) -> tuple[Tensor, Tensor]:
+def _put_stones(codes: Tensor, cell: Tensor, player: Tensor, board: Board) -> tuple[Tensor, Tensor]:
     """Return codes after stones of `player` on `cell`, int64 [B] both, and who has won, bool [B]."""
-    of_board = board_tables.board_tables(shape, tiling, size, codes.device)
+    of_board = board_tables.board_tables(board, codes.device)
     colour, place = player.int() + 1, cell.int()
     # The envs stand innermost, so that what follows is done for many of them at once.
     around = codes.t().gather(0, of_board.near[:, cell])
@@ -317,29 +313,29 @@ def _put_stones(
 
 @_put_stones.native
 def _native_put_stones(
-    native: Library, codes: Tensor, cell: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int
+    native: Library, codes: Tensor, cell: Tensor, player: Tensor, board: Board
 ) -> tuple[Tensor, Tensor]:
     """Return `_put_stones`, by `sources/connection.cpp`."""
-    board = ctypes.byref(native_board(shape, tiling, size))
-    codes, won = put_natively(native.cellgames_connection_put_stones, board, (codes,), cell, player)
+    put, given = native.cellgames_connection_put_stones, ctypes.byref(native_board(board))
+    codes, won = put_natively(put, given, (codes,), cell, player)
     return codes, won
 
 
 @Operator
-def _winning_cells(codes: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
+def _winning_cells(codes: Tensor, player: Tensor, board: Board) -> Tensor:
     """Return the free cells by which players, int64 [B], would win: bool [B, N]."""
-    of_board = board_tables.board_tables(shape, tiling, size, codes.device)
+    of_board = board_tables.board_tables(board, codes.device)
     own = codes & COLOUR == player.int()[:, None] + 1
     found, touched = of_board.sides, rules.sides(codes * own)
-    for near in board_tables.neighbours(shape, tiling, size, codes.device):
+    for near in board_tables.neighbours(board, codes.device):
         found = found | touched[:, near]
     goal = of_board.goals[player][:, None]
     return (found & goal == goal) & (codes == 0)
 
 
 @_winning_cells.native
-def _native_winning(native: Library, codes: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
+def _native_winning(native: Library, codes: Tensor, player: Tensor, board: Board) -> Tensor:
     """Return `_winning_cells`, by `sources/connection.cpp`."""
-    board, won = native_board(shape, tiling, size), codes.new_empty(codes.shape, dtype=torch.bool)
-    native.cellgames_connection_winning(ctypes.byref(board), len(codes), threads_for(len(codes)), codes, player, won)
+    given, won = native_board(board), codes.new_empty(codes.shape, dtype=torch.bool)
+    native.cellgames_connection_winning(ctypes.byref(given), len(codes), threads_for(len(codes)), codes, player, won)
     return won

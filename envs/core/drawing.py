@@ -388,8 +388,7 @@ class Notes:
 
 def headed(picture: Picture, title: str) -> Picture:
     """Return the picture below a line of text."""
-    size = min(17.0, picture.width / (0.56 * max(1, len(title))))  # letters are about half as wide as high
-    line = Text(picture.width / 2, 24, title, size, INK, "middle", bold=True)
+    line = Text(picture.width / 2, 24, title, fitted(title, 17, picture.width), INK, "middle", bold=True)
     spoken = f"{title}. {picture.title}" if picture.title else title
     return Picture(
         picture.width, picture.height + _HEADER, picture.background, (line, Inset(0, _HEADER, picture)), spoken

@@ -17,11 +17,6 @@ OFF = 3
 """The colour of a place of a plane that is no cell of the board."""
 
 
-def _shape(codes: Tensor, places: Tensor | None, size: int, free: bool) -> tuple[int, int, int, int]:
-    cells = codes.shape[1] if places is None else len(places)
-    return len(codes), (3 if free else 2) * cells // (size * size) + 1, size, size
-
-
 @Operator
 def planes(codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool) -> Tensor:
     """Return own stones, the opponent's, free cells if `free`, and 1 everywhere for Black: int8 [B, C, n, n].
@@ -41,7 +36,8 @@ def planes(codes: Tensor, player: Tensor, places: Tensor | None, size: int, free
 def _native_planes(
     native: Library, codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool
 ) -> Tensor:
-    seen = torch.empty(_shape(codes, places, size, free), dtype=torch.int8, device="cpu")
+    kinds = (codes.shape[1] if places is None else len(places)) // (size * size)
+    seen = torch.empty((len(codes), (3 if free else 2) * kinds + 1, size, size), dtype=torch.int8, device="cpu")
     codes, player = codes.contiguous(), player.contiguous()  # kept until the end of the call
     native_writer(native, codes, player, places, size, free, seen.dtype)(seen.data_ptr())
     return seen

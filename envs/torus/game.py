@@ -88,8 +88,7 @@ class Torus(StoneGame[TorusState]):
     @override
     def winning_actions(self, state: TorusState, player: Tensor | None = None) -> Tensor:
         player = state.current_player if player is None else player
-        winning: Tensor = threats.winning_cells(state.codes, state.losing, player)
-        return winning & ~state.done[:, None]
+        return threats.winning_cells(state.codes, state.losing, player) & ~state.done[:, None]
 
     @override
     def _winners(self, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
