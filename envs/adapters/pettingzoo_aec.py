@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from gymnasium.spaces import Discrete
 from pettingzoo.utils.conversions import parallel_to_aec
 from pettingzoo.utils.env import AECEnv
@@ -23,7 +24,7 @@ from pettingzoo.utils.wrappers import (
 from cellgames.envs.core.game import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError
 
 from .pettingzoo_common import Observation, PettingZooGame
 from .pettingzoo_parallel import ParallelGame, make_parallel
@@ -115,31 +116,13 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
             try:
                 choice = operator.index(action)
             except Exception:  # whatever an object or a tensor raises
-                raise self._refusal(action) from None
+                choice = -1
             if 0 <= choice < len(legal) and legal[choice]:
                 return choice
-        else:
-            try:
-                choices = from_numbers(action, (len(self._components),)).numpy(force=True)
-            except ActionsError:
-                raise self._refusal(action) from None
-            pairs = zip(choices.tolist(), (legal[part] for part in self._components), strict=True)
-            if all(0 <= choice < len(mask) and mask[choice] for choice, mask in pairs):
-                return choices
-        raise self._refusal(action)
-
-    def _refusal(self, action: Any) -> ValueError:
-        """Return the error that says why the action is illegal."""
-        count = len(self._components)
-        try:
-            given = from_numbers(action, (count,) if count > 1 else ())
-            self.game.check(self._solo.state(), given[None])
-        except ActionsError:
-            pass  # said below, in the words of one player's action
-        except ValueError as error:
-            return error
-        kind = "a whole number" if count == 1 else f"{count} whole numbers"
-        return InputError(f"action of player {self.agent_selection}", kind, shown(action), where=self.game.id)
+        numbers = self._whole_numbers(self.agent_selection, action)
+        played = numbers if len(numbers) > 1 else numbers[0]
+        self.game.check(self._solo.state(), torch.tensor([played], device="cpu"))
+        return played
 
 
 class _Near(BaseWrapper[str, Observation, Any]):

@@ -24,6 +24,7 @@ from cellgames.envs.core.info import Space
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import State
 from cellgames.envs.core.vector import positions_by_env, put_positions
+from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.utils.errors import InputError, shown
 
 from .window import Rendered, RenderMode
@@ -145,26 +146,31 @@ class PettingZooGame(Rendered):
         return f"{name}, {solo.turn} steps played{mover})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but the window; the game in progress as its `State`, which every game can save."""
-        fields = {**self.__dict__, "_window": None}
-        if "_solo" in fields:
-            fields["_solo"] = self._solo.state()
-        return fields
-
-    def __setstate__(self, fields: dict[str, Any]) -> None:
-        self.__dict__.update(fields)
-        if "_solo" in fields:
-            self._solo = self.game.solo(fields["_solo"])
+        """Return all but the window."""
+        return {**self.__dict__, "_window": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Copy as `copy.deepcopy` would, but share what never changes: the rules and the `State`."""
-        fields = self.__getstate__()
-        for shared in (self.game, fields.get("_solo"), self._nothing_legal):
-            memo[id(shared)] = shared
+        """Copy as `copy.deepcopy` would, but share what never changes, and let the game in progress copy itself."""
         twin = type(self).__new__(type(self))
-        memo[id(self)] = twin
-        twin.__setstate__(copy.deepcopy(fields, memo))
+        memo |= {id(self): twin, id(self.game): self.game, id(self._nothing_legal): self._nothing_legal}
+        if "_solo" in self.__dict__:
+            memo[id(self._solo)] = self._solo.copy()
+        twin.__dict__.update(copy.deepcopy(self.__getstate__(), memo))
         return twin
+
+    def _whole_numbers(self, agent: str, action: Any) -> list[int]:
+        """Return the components of an agent's action; raise an `InputError` unless they are whole numbers."""
+        count = len(self._components)
+        if type(action) is np.ndarray or isinstance(action, np.generic):  # what spaces sample; other things take longer
+            shape = (count,) if count > 1 else ()
+            if action.dtype.kind in "iu" and action.shape == shape:
+                return action.reshape(-1).tolist()
+        try:
+            numbers: list[int] = from_numbers(action, (count,) if count > 1 else ()).reshape(-1).tolist()
+        except ActionsError:
+            kind = "a whole number" if count == 1 else f"{count} whole numbers"
+            raise InputError(f"action of player {agent}", kind, shown(action), where=self.game.id) from None
+        return numbers
 
     def _as_mask(self, legal: npt.NDArray[np.bool_]) -> Mask:
         """Return the core's bool [A] as PettingZoo has it: int8, in a tuple if there are several components."""

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from pettingzoo.utils.env import ParallelEnv
 
 from cellgames.envs.core.game import Game
-from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, listed, shown
 
@@ -108,20 +107,6 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
                 place += choices
             rows.append(row)
         return np.array(rows, np.int64), faults
-
-    def _whole_numbers(self, agent: str, action: Any) -> list[int]:
-        """Return the components of an action."""
-        count = len(self._components)
-        if type(action) is np.ndarray or isinstance(action, np.generic):  # what spaces sample; other things take longer
-            shape = (count,) if count > 1 else ()
-            if action.dtype.kind in "iu" and action.shape == shape:
-                return action.reshape(-1).tolist()
-        try:
-            numbers: list[int] = from_numbers(action, (count,) if count > 1 else ()).reshape(-1).tolist()
-        except ActionsError:
-            kind = "a whole number" if count == 1 else f"{count} whole numbers"
-            raise InputError(f"action of player {agent}", kind, shown(action), where=self.game.id) from None
-        return numbers
 
 
 def make_parallel(*, id: str, render_mode: str | None = None, **parameters: Any) -> ParallelGame:
