@@ -65,15 +65,17 @@ class Tree:
         nodes, device = trees * capacity, like.device
         self.trees, self.capacity, self.edges = trees, capacity, edges
         spare = _spare() if reuse and device.type == "cpu" else []
-        self._memory: list[Tensor] = []
+        self._memory, self._arrays = list[Tensor](), list[Tensor]()
 
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
             whole, place = (nodes, *shape), len(self._memory)
             if place < len(spare) and spare[place].dtype == dtype and spare[place].numel() >= math.prod(whole):
                 self._memory.append(spare[place])
-                return spare[place][: math.prod(whole)].zero_().view(whole)
-            self._memory.append(torch.zeros(math.prod(whole), dtype=dtype, device=device))
-            return self._memory[-1].view(whole)
+                self._arrays.append(spare[place][: math.prod(whole)].zero_().view(whole))
+            else:
+                self._memory.append(torch.zeros(math.prod(whole), dtype=dtype, device=device))
+                self._arrays.append(self._memory[-1].view(whole))
+            return self._arrays[-1]
 
         self.state: Any = like.map(lambda field: zeros(*field.shape[1:], dtype=field.dtype))
         self.count = torch.zeros(trees, dtype=torch.int64, device=device)
@@ -248,23 +250,13 @@ class Tree:
         one, old = below.nonzero().unbind(1)
         place = number[one, old]
         origin, target = rows[one] * source.capacity + old, trees[one] * self.capacity + place
-        for mine, theirs in zip(self._arrays(), source._arrays(), strict=True):
+        for mine, theirs in zip(self._arrays, source._arrays, strict=True):
             mine[target] = theirs[origin]
         self.count[trees] = below.sum(1)
         child = self.child[target].long()
         self.child[target] = torch.where(child > 0, number[one[:, None], child], 0).int()
         parent = number[one, self.parent[target].long()]
         self.parent[target] = torch.where(place > 0, parent, 0).int()
-
-    def _arrays(self) -> list[Tensor]:
-        """Return all arrays over nodes."""
-        named = [] if self.actions is None else [self.actions]
-        return [
-            *self.state.tensors(),
-            *(self.parent, self.parent_edge, self.mover, self.visits, self.total, self.raw, self.worth),
-            *(self.resolved, self.whole),
-            *(self.child, self.edge_visits, self.edge_total, self.status, self.logits, *named),
-        ]
 
 
 def _spare() -> list[Tensor]:
