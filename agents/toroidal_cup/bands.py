@@ -15,7 +15,6 @@ import numpy.typing as npt
 import torch
 
 from cellgames.envs.toroidal_cup import placement
-from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -31,19 +30,12 @@ def distances(lattice: placement.Lattice, wanted: Ints) -> Ints:
     The squared distance of the positions counts most; rows wrap. Among placements at one position the wanted
     orientation is nearest, then the others that are not mirrored against it, then those that are.
     """
-    row, col, turn = _parts(lattice, np.arange(lattice.actions))
-    row_wanted, col_wanted, turn_wanted = _parts(lattice, wanted[..., None])
+    row, col, turn = lattice.parts(np.arange(lattice.actions))
+    row_wanted, col_wanted, turn_wanted = lattice.parts(wanted[..., None])
     down = np.abs(row - row_wanted)
     down = np.minimum(down, lattice.down - down)
     turned = np.where(turn == turn_wanted, 0, np.where(turn // 4 == turn_wanted // 4, _TURNED, 2 * _TURNED))
     return np.asarray(_STEP * (down**2 + (col - col_wanted) ** 2) + turned)
-
-
-def _parts(lattice: placement.Lattice, actions: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return row and column on the lattice, and orientation."""
-    position, turn = np.divmod(actions, ORIENTATIONS)
-    row, col = np.divmod(position, lattice.across)
-    return row, col, turn
 
 
 @dataclass(frozen=True)

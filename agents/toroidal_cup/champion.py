@@ -178,7 +178,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
                 row, col, turn = np.array(design.placements[stamp]).T
                 down = _scaled((row - made.stride // 2) // made.stride, made.down, lattice.down)
                 right = _scaled((col - made.stride // 2) // made.stride, made.across, lattice.across)
-                actions[game.stamps.index(stamp)] = (down * lattice.across + right) * ORIENTATIONS + turn % ORIENTATIONS
+                actions[game.stamps.index(stamp)] = lattice.joined(down, right, turn % ORIENTATIONS)
             self._actions.append(actions)
         self._steps = lattice.down if lattice.down * lattice.stride == lattice.rows else 1
         self._games = min(_MOST, _CELLS // (game.rows * game.cols)) if self.games is None else self.games
@@ -222,10 +222,8 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def _moved(self, actions: Ints, down: Ints | int, right: Ints | int) -> Ints:
         """Shift actions by steps of the lattice down and right; rows wrap."""
         lattice = self.game.lattice
-        position, turn = np.divmod(actions, ORIENTATIONS)
-        row, col = np.divmod(position, lattice.across)
-        col = np.clip(col + right, 0, lattice.across - 1)
-        return np.asarray(((row + down) % lattice.down * lattice.across + col) * ORIENTATIONS + turn, dtype=np.int64)
+        row, col, turn = lattice.parts(actions)
+        return lattice.joined((row + down) % lattice.down, np.clip(col + right, 0, lattice.across - 1), turn)
 
     def _answer(
         self, observation: Tensor, key: tuple[int, int], kind: int, slot: int, draw: np.random.Generator

@@ -12,13 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.compiling import table
 from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS, offsets
+
+X = TypeVar("X", int, npt.NDArray[np.int64], Tensor)
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,8 @@ class Lattice:
 
     def centre(self, action: int) -> tuple[int, int, int]:
         """Return row and column, in the band, and orientation of an action."""
-        position, orientation = divmod(action, ORIENTATIONS)
         first = self.stride // 2
-        row, col = divmod(position, self.across)
+        row, col, orientation = self.parts(action)
         return first + row * self.stride, first + col * self.stride, orientation
 
     def action(self, row: int, col: int, orientation: int) -> int | None:
@@ -58,7 +61,16 @@ class Lattice:
         inside = 0 <= down < self.down and 0 <= across < self.across and 0 <= orientation < ORIENTATIONS
         if row or col or not inside:
             return None
-        return (down * self.across + across) * ORIENTATIONS + orientation
+        return self.joined(down, across, orientation)
+
+    def parts(self, actions: X) -> tuple[X, X, X]:
+        """Return rows and columns of the lattice, and orientations, of actions."""
+        position = actions // ORIENTATIONS
+        return position // self.across, position % self.across, actions % ORIENTATIONS
+
+    def joined(self, row: X, col: X, orientation: X) -> X:
+        """Return the inverse of `parts`."""
+        return (row * self.across + col) * ORIENTATIONS + orientation
 
 
 @table
@@ -81,11 +93,9 @@ def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: 
 
     Row (wrapped) and column (in the band if the action is legal) are int64 [..., L]; cells may be repeated.
     """
-    position, orientation = action // ORIENTATIONS, action % ORIENTATIONS
+    down, across, orientation = lattice.parts(action)
     around = cells(stamps, stamp.device)[stamp, orientation]
-    first = lattice.stride // 2
-    row = first + position // lattice.across * lattice.stride
-    col = first + position % lattice.across * lattice.stride
+    row, col = (lattice.stride // 2 + part * lattice.stride for part in (down, across))
     return (row[..., None] + around[..., 0]) % lattice.rows, col[..., None] + around[..., 1]
 
 
