@@ -20,14 +20,12 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
-import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.networks.agent_files import MIXTURE_FILE, MODEL_SUFFIX, WEIGHTS_SUFFIX
-from cellgames.envs.registry import plugin_of
+from cellgames.envs.registry import find_modules_here, plugin_of
 from cellgames.utils.errors import InputError, check_one_of, clipped, shown
 from cellgames.utils.version import __version__
 
@@ -127,15 +125,8 @@ def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> A
     return _as_agent(spec, found)
 
 
-def _reach_folder() -> None:
-    """Let imports find the modules of the current directory."""
-    if (here := os.getcwd()) not in sys.path and "" not in sys.path:
-        sys.path.append(here)
-    importlib.invalidate_caches()
-
-
 def _import(spec: str, module: str, attribute: str) -> Any:
-    _reach_folder()
+    find_modules_here()
     try:
         loaded = importlib.import_module(module)
     except Exception as error:
@@ -222,7 +213,7 @@ def _of_spec(spec: str, game: Game | None) -> str:
             return _of_file(Path(spec.partition(":")[2], MIXTURE_FILE))
         listed = name == "trained" and game is not None and name in plugin_of(game).agents
         return __version__ if listed or is_program(spec) else _of_shipped(game, AGENTS[name].weights)
-    _reach_folder()  # a bot in a process of its own was not imported here
+    find_modules_here()  # a bot in a process of its own was not imported here
     return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)
 
 

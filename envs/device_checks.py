@@ -63,7 +63,9 @@ class DeviceCheck(TorchFunctionMode):
             if named.get("device") is None and not tensors:
                 self._adopt(result, f"torch.{_MAKERS[func]} without device= in {_caller()}")
         elif func in _MOVERS:
-            if strangers and (func is not Tensor.to or _names_a_device(args[1:], named)):
+            places = any(isinstance(arg, str | torch.device | Tensor) for arg in args[1:])
+            names_device = places or "device" in named or "other" in named
+            if strangers and (func is not Tensor.to or names_device):
                 self._made.pop(id(result), None)  # where the device is the same, the result is the tensor itself
             elif strangers:
                 self._adopt(result, self._made[id(args[0])][1])
@@ -85,10 +87,6 @@ class DeviceCheck(TorchFunctionMode):
 
     def _note(self, where: str) -> None:
         self.fault = self.fault or where
-
-
-def _names_a_device(args: Sequence[Any], named: Mapping[str, Any]) -> bool:
-    return "device" in named or "other" in named or any(isinstance(arg, str | torch.device | Tensor) for arg in args)
 
 
 def _caller() -> str:

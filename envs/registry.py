@@ -223,7 +223,7 @@ def load_plugins() -> None:
 
     named = _named_modules()
     if named:
-        _find_modules_here()
+        find_modules_here()
     for module in [*(point.module for point in entry_points(group=ENTRY_POINTS)), *named]:
         try:
             import_games(module) if is_foreign(module) else importlib.import_module(module)
@@ -249,13 +249,13 @@ def import_games(id: str) -> str:
         if id not in REGISTRY:
             from .foreign.game import foreign_class
 
-            _find_modules_here()
+            find_modules_here()
             register(foreign_class(id))
             if not id.startswith(_LIBRARIES):
                 _tell_processes(id)
         return id
     module, _, name = id.partition(":")
-    _find_modules_here()
+    find_modules_here()
     try:
         importlib.import_module(module)
     except Exception as error:
@@ -284,10 +284,11 @@ def _named_modules() -> list[str]:
     return [name.strip() for name in re.split(r",(?![^(]*\))", os.environ.get(VARIABLE, "")) if name.strip()]
 
 
-def _find_modules_here() -> None:
+def find_modules_here() -> None:
     """Let modules of the current folder be found, as `python -m` does."""
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.append(os.getcwd())
+    importlib.invalidate_caches()
 
 
 for _plugin in SUITE:

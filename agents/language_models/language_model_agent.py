@@ -131,8 +131,12 @@ class LanguageModelAgent(BaseAgent):
         deadline = perf_counter() + min(limits) if limits else None
         hidden, prices = self.options.legal_moves == "hidden", (self.options.prompt_price, self.options.answer_price)
         messages = [{"role": "system", "content": rules}, {"role": "user", "content": question(view, hidden=hidden)}]
-        for attempt in range(self.options.retries + 1):
-            request = {"model": self._model, "messages": messages, **self._sent_options(seed)}
+        options = self.options
+        own = options.seed if options.temperature == 0 or options.seed is None else (options.seed + seed) % _SEEDS
+        sent = {"temperature": options.temperature, "seed": own, "max_tokens": options.answer_tokens}
+        sent = {name: value for name, value in sent.items() if value is not None}
+        for attempt in range(options.retries + 1):
+            request = {"model": self._model, "messages": messages, **sent}
             about = {"model": self._model, "agent": self.name, "turn": view.turn, "player": view.player}
             about |= {"retry": attempt} if attempt else {}
             about |= {"prices": prices} if any(prices) else {}
@@ -146,12 +150,6 @@ class LanguageModelAgent(BaseAgent):
                 wrong = f"This answer does not count: {error}. Answer again, with a legal move in the last line."
                 messages = [*messages, {"role": "assistant", "content": said}, {"role": "user", "content": wrong}]
         raise AssertionError("unreachable")
-
-    def _sent_options(self, seed: int) -> dict[str, float]:
-        options = self.options
-        own = options.seed if options.temperature == 0 or options.seed is None else (options.seed + seed) % _SEEDS
-        sent = {"temperature": options.temperature, "seed": own, "max_tokens": options.answer_tokens}
-        return {name: value for name, value in sent.items() if value is not None}
 
 
 @cache

@@ -115,18 +115,14 @@ class Board:
         """Return the cell called `name`; the inverse of `name`."""
         match = _NAME.fullmatch(name.strip().lower())
         if match is None:
-            raise InputError("cell", f"a cell such as {self._examples()}", shown(name))
+            examples = "'b1'" if self.kinds == 1 else "'b1' (octagon) or 'a1+' (square)"
+            raise InputError("cell", f"a cell such as {examples}", shown(name))
         spot = (len(match[3]), int(match[2]) - 1, ord(match[1]) - ord("a"))
         found = _by_spot(self.shape, self.tiling, self.size).get(spot)
         if found is None:
-            raise InputError("cell", f"a cell of the board, from {self.name(0)} to {self._last()}", shown(name))
+            last = self.name(sum(kind == 0 for kind, _, _ in self.spots) - 1)
+            raise InputError("cell", f"a cell of the board, from {self.name(0)} to {last}", shown(name))
         return found
-
-    def _examples(self) -> str:
-        return "'b1'" if self.kinds == 1 else "'b1' (octagon) or 'a1+' (square)"
-
-    def _last(self) -> str:
-        return self.name(sum(kind == 0 for kind, _, _ in self.spots) - 1)
 
 
 @cache

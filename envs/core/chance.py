@@ -114,10 +114,7 @@ def seeds(seed: int, count: int, device: torch.device | str = "cpu") -> Tensor:
     """Return seeds for `count` envs of one seed: int64 [count]. The first k are the same for every count >= k."""
     if count < 0:
         raise InputError("count", "a count of at least 0", count)
-    root = torch.tensor(_as_int64(seed), dtype=torch.int64, device=device)
+    root = torch.tensor(
+        (int(seed) + (1 << 63)) % (1 << 64) - (1 << 63), dtype=torch.int64, device=device
+    )  # any integer, folded
     return draw(root, _SPREAD, torch.arange(count, dtype=torch.int64, device=device))
-
-
-def _as_int64(seed: int) -> int:
-    """Return any Python integer folded into the range of int64."""
-    return (int(seed) + (1 << 63)) % (1 << 64) - (1 << 63)
