@@ -6,7 +6,7 @@ It needs the extra `openspiel`. OpenSpiel steps one game at a time, in Python. T
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy.typing as npt
 import torch
 
 from cellgames.envs.core.game import Game
-from cellgames.envs.core.solo import Solo
 from cellgames.envs.registry import REGISTRY, GameSpec, follow, make
 from cellgames.utils.errors import InputError, shown
 
@@ -158,30 +157,18 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
         return IIGObserverForPublicInfoGame(iig_obs_type, params)
 
 
-class _Position:
-    """One game in progress, which OpenSpiel copies with its state."""
-
-    def __init__(self, solo: Solo) -> None:
-        self.solo = solo
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return type(self)(self.solo.copy())
-
-
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel is untyped
     """A position of an `OpenSpielGame` that its actions change.
 
     An illegal action raises `pyspiel.SpielError` and changes nothing.
+
+    Attributes:
+        solo: the game of the package, which is copied with the state.
     """
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
-        self._rules, self._position = game.rules, _Position(game.start.copy())
-
-    @property
-    def solo(self) -> Solo:
-        """The game of the package."""
-        return self._position.solo
+        self._rules, self.solo = game.rules, game.start.copy()
 
     def current_player(self) -> int:
         """Return the seat to move; OpenSpiel's own number after the end."""

@@ -150,11 +150,9 @@ class PettingZooGame(Rendered):
         return {**self.__dict__, "_window": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Copy as `copy.deepcopy` would, but share what never changes, and let the game in progress copy itself."""
+        """Copy as `copy.deepcopy` would, but share what never changes."""
         twin = type(self).__new__(type(self))
         memo |= {id(self): twin, id(self.game): self.game, id(self._nothing_legal): self._nothing_legal}
-        if "_solo" in self.__dict__:
-            memo[id(self._solo)] = self._solo.copy()
         twin.__dict__.update(copy.deepcopy(self.__getstate__(), memo))
         return twin
 

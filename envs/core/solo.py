@@ -67,6 +67,9 @@ class Solo(ABC):
             setattr(other, name, value.copy() if isinstance(value, list | np.ndarray) else value)
         return other
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the rules and the state: memory that native code knows is not for other processes."""
         return type(self), (self._game, self.state())
