@@ -30,6 +30,7 @@ from cellgames.utils.extras import install
 
 Array = npt.NDArray[Any]
 
+_ENVIRONMENT = "an environment"
 _DRAWN = ("ansi", "rgb_array")
 """Render modes of environments, the best one first."""
 
@@ -106,7 +107,7 @@ def simulator(name: str, drawn: bool = False) -> Simulator:
     library, _, rest = name.partition(":")
     if library in ("openspiel", "pgx"):
         return OpenSpielGame(rest) if library == "openspiel" else PgxGame(rest)
-    made = _made(name, _factory(name, library, rest, drawn))
+    made = _tried(name, _ENVIRONMENT, _factory(name, library, rest, drawn))
     return AECGame(made) if hasattr(made, "agent_iter") else ParallelGame(made)
 
 
@@ -115,15 +116,15 @@ def _factory(name: str, library: str, rest: str, drawn: bool) -> Callable[..., A
     """Return the function that makes an environment, with texts or pictures if these are wanted and there are some."""
     if drawn:
         plain = _factory(name, library, rest, False)
-        offered = getattr(_made(name, plain), "metadata", {}).get("render_modes") or ()
+        offered = getattr(_tried(name, _ENVIRONMENT, plain), "metadata", {}).get("render_modes") or ()
         for mode in _DRAWN:
             drawing = partial(plain, render_mode=mode)
             with suppress(InputError):  # a function without the argument
-                if mode in offered and _made(name, drawing):
+                if mode in offered and _tried(name, _ENVIRONMENT, drawing):
                     return drawing
         return plain
     if library == "pettingzoo":
-        module = _imported(name, rest)
+        module = _tried(name, "a module that can be imported", importlib.import_module, rest)
         if not callable(found := getattr(module, "env", None) or getattr(module, "parallel_env", None)):
             raise InputError(shown(name), "a module with env or parallel_env", rest)
     else:
@@ -137,21 +138,14 @@ def _factory(name: str, library: str, rest: str, drawn: bool) -> Callable[..., A
     return cast(Callable[..., Any], found)
 
 
-def _imported(name: str, module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except Exception as error:  # whatever the module does
-        raise InputError(shown(name), "a module that can be imported", f"{type(error).__name__}: {error}") from error
-
-
-def _made(name: str, function: Callable[[], Any]) -> Any:
-    """Return an environment."""
+def _tried(name: str, expected: str, function: Callable[..., Any], *arguments: str) -> Any:
+    """Return the result of a function; an `InputError` says what was expected of it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return function()
+            return function(*arguments)
     except Exception as error:  # whatever the function does
-        raise InputError(shown(name), "an environment", f"{type(error).__name__}: {error}") from error
+        raise InputError(shown(name), expected, f"{type(error).__name__}: {error}") from error
 
 
 def _only_first(actions: int) -> npt.NDArray[np.bool_]:
