@@ -39,6 +39,7 @@ MOST_REACH, MOST_SPELLS, WARD_DISTANCE, MOST_WIDER = 4, 3, 2, 2
 _SUPPLY, _REACH, _WARDS, _SPELLS = ("block", "beehive"), ("loaf",), ("tub", "pond"), ("boat", "ship")
 
 Cells = frozenset[tuple[int, int]]
+Seen = Callable[[tuple[int, int]], Tensor]
 
 
 class Count(NamedTuple):
@@ -103,8 +104,8 @@ def _counted(grid: Grid, boards: Tensor) -> list[Tensor]:
     Boards are int64 [5, S, N, n]: a's and b's units, neutral cells, forest, barren ground.
     """
     units = boards[:2]
-    own, live = _Shifted(grid, units), _Shifted(grid, boards[0] | boards[1] | boards[2])
-    rich, poor = _Shifted(grid, boards[3]), _Shifted(grid, boards[4])
+    own, live = _shifted(grid, units), _shifted(grid, boards[0] | boards[1] | boards[2])
+    rich, poor = _shifted(grid, boards[3]), _shifted(grid, boards[4])
     lives: list[Tensor] = []
     points: list[Tensor] = []
     wards = torch.zeros_like(units)
@@ -159,18 +160,15 @@ def spells_after(spells: Tensor, points: Tensor) -> Tensor:
     return (spells + points // POINTS_A_SPELL).clamp(max=MOST_SPELLS)
 
 
-class _Shifted:
-    """Boards as seen from another cell; each shift is made once."""
+def _shifted(grid: Grid, boards: Tensor) -> Seen:
+    """Return a function by which boards are seen from another cell; each shift is made once.
 
-    def __init__(self, grid: Grid, boards: Tensor) -> None:
-        self._shift: Callable[[tuple[int, int]], Tensor] = cache(lambda by: grid.shift(boards, -by[0], -by[1]))
-
-    def __call__(self, cell: tuple[int, int]) -> Tensor:
-        """Return boards on which each cell has the bit `cell` rows down and columns right of it, 0 beyond the edges."""
-        return self._shift(cell)
+    On its boards each cell has the bit that is so many rows down and columns right of it, 0 beyond the edges.
+    """
+    return cache(lambda cell: grid.shift(boards, -cell[0], -cell[1]))
 
 
-def _matches(own: _Shifted, live: _Shifted, form: Cells) -> Tensor:
+def _matches(own: Seen, live: Seen, form: Cells) -> Tensor:
     """Return the upper left corners of a form of one owner that no other live cell touches."""
     around = {(row + down, col + right) for row, col in form for down in (-1, 0, 1) for right in (-1, 0, 1)}
     first, *others = sorted(form)

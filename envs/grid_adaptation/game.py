@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 RewardScheme = Literal["score", "outcome", "public"]
 
 MIN_SIZE, MAX_SIZE = 5, 31
+_LISTS = ("sequence", "reserves", "bought", "garnets", "public", "tokens")  # fields that positions hold as they are
 
 
 @dataclass(frozen=True, repr=False)
@@ -322,10 +323,7 @@ class GridAdaptation(Game[GridState]):
         """Return one line with all that the players hold, see `notation`."""
         number = int(state.round[0])
         stage: notation.Stage = "over" if state.done[0] else "vote" if number > self.rounds else "play"
-        lists = {
-            name: getattr(state, name)[0].tolist()
-            for name in ("sequence", "reserves", "bought", "garnets", "public", "tokens")
-        }
+        lists = {name: getattr(state, name)[0].tolist() for name in _LISTS}
         return notation.position_to_string(
             Position(
                 stage=stage,
@@ -367,7 +365,6 @@ class GridAdaptation(Game[GridState]):
         def row(values: Sequence[int], like: Tensor) -> Tensor:
             return torch.tensor([values], dtype=like.dtype, device="cpu")
 
-        names = ("sequence", "reserves", "bought", "garnets", "public", "tokens")
         return state.replace(
             turn=torch.full_like(state.turn, position.turn),
             scores=row(position.points, state.scores),
@@ -376,7 +373,7 @@ class GridAdaptation(Game[GridState]):
             round=torch.full_like(state.round, position.round),
             tied=tied,
             candidate=torch.full_like(state.candidate, position.candidate),
-            **{name: row(getattr(position, name), getattr(state, name)) for name in names},
+            **{name: row(getattr(position, name), getattr(state, name)) for name in _LISTS},
         )
 
     def _position(self, text: str, example: str) -> Position:
