@@ -13,6 +13,7 @@ import torch
 from arena_runs import InLine
 from paths import CUP_DATA
 from refusals import fails, refused
+from run_suite import different_files
 
 from cellgames import lab
 from cellgames.cli.main import main
@@ -22,7 +23,7 @@ from cellgames.lab import EvolveOptions
 from cellgames.lab.evolution import design_space
 from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces, read_starts
 from cellgames.lab.evolution.design_space import Ints
-from cellgames.runs.run_folder import RunError, different_files
+from cellgames.runs.run_folder import RunError
 
 pytestmark = pytest.mark.skipif(find_spec("ribs") is None, reason="needs pyribs, which takes seconds to import")
 

@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 from processes import environment
-from run_suite import RunSuite
-
-from cellgames.runs.run_folder import different_files
+from run_suite import RunSuite, different_files
 
 pytestmark = pytest.mark.skipif(find_spec("ribs") is None, reason="needs pyribs, which takes seconds to import")
 

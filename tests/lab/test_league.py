@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from refusals import fails, refused
+from run_suite import different_files
 from training_runs import block_extras
 
 import cellgames
@@ -25,7 +26,6 @@ from cellgames.cli.main import main
 from cellgames.lab import LeagueOptions, train_league
 from cellgames.lab.populations.league_agent import LeagueAgent
 from cellgames.lab.populations.league_plan import league_round
-from cellgames.runs.run_folder import different_files
 from cellgames.training import PPOArguments, RunError
 
 TINY: dict[str, Any] = {

@@ -23,6 +23,7 @@ from command import Command
 from PIL import Image
 from processes import python
 from refusals import fails
+from run_suite import different_files
 from web_records import recorded
 
 import cellgames
@@ -33,7 +34,6 @@ from cellgames.cli.commands.play_command import _own_seat
 from cellgames.cli.main import groups, main, parser
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
-from cellgames.runs.run_folder import different_files
 from cellgames.utils.files import write_atomic
 from cellgames.utils.version import __version__
 from cellgames.web.agent_seats import hint

@@ -17,13 +17,13 @@ import pytest
 import torch
 from paths import ROOT
 from refusals import fails
+from run_suite import NOT_COMPARED, different_files, files
 from store_games import chunk
 
 from cellgames.agents.networks.saved import read_about
 from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, Result, append
 from cellgames.arena.records.store import Store
 from cellgames.cli.main import main
-from cellgames.runs.run_folder import NOT_COMPARED, compared_files, different_files
 from cellgames.training.runs.checkpoints import write_state
 from cellgames.training.runs.logs import TIMING_METRICS
 from cellgames.utils.files import write_atomic
@@ -71,7 +71,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPARED)
 def test_equal_commands_write_equal_files(name: str, runs: tuple[Path, Path]) -> None:
-    assert compared_files(runs[0] / name)
+    assert files(runs[0] / name)
     assert different_files(runs[0] / name, runs[1] / name) == []
 
 
@@ -153,7 +153,7 @@ def test_the_page_has_every_column_of_the_views_of_the_store(tmp_path: Path) -> 
 def test_the_page_has_every_file_and_column_that_runs_write(runs: tuple[Path, Path]) -> None:
     missing = set()
     for run in ("robin", "free", "evaluate", "many", "leaderboard", "season", "analyse"):
-        for path in compared_files(runs[0] / run).values():
+        for path in (runs[0] / run / name for name in files(runs[0] / run)):
             found: set[str] = set()
             if path.suffix == ".csv":
                 with path.open(encoding="utf-8", newline="") as file:

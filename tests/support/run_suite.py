@@ -16,7 +16,10 @@ import torch
 from processes import KILL
 
 from cellgames.arena.records.record_lines import RECORDS
-from cellgames.runs.run_folder import RunError, compared_files, different_files, exclusive
+from cellgames.runs.run_folder import ANSWERS, LOGS, TENSORBOARD, TIMING, RunError, exclusive
+
+NOT_COMPARED = (TIMING, TENSORBOARD, LOGS, ANSWERS)
+"""Names of the files and folders that hold times, dates or names of machines. All others of equal runs are equal."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,15 @@ class Case:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Return the content of all files that equal runs have in common."""
-    return {name: path.read_bytes() for name, path in compared_files(folder).items()}
+    """Return the content of all files that equal runs have in common, by their relative paths."""
+    found = {path.relative_to(folder): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {name.as_posix(): found[name].read_bytes() for name in found if not {*name.parts} & {*NOT_COMPARED}}
+
+
+def different_files(one: Path, other: Path) -> list[str]:
+    """Return the relative paths of files in which two runs differ."""
+    first, second = files(one), files(other)
+    return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
 
 
 def play_all(cases: Mapping[str, Case], root: Path, points: int) -> Path:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from run_suite import files
 
 import cellgames
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
 from cellgames.envs.core import Game
-from cellgames.runs.run_folder import compared_files
 from cellgames.training import PPOArguments
 from cellgames.training.runs.checkpoints import CHECKPOINT
 
@@ -56,7 +56,7 @@ def content(folder: Path) -> dict[str, Any]:
     """All that equal runs share: the last checkpoint, snapshots, and the bytes of all files but those with times."""
     found: dict[str, Any] = torch.load(folder / CHECKPOINT, weights_only=True)
     found["at"]["history"] = [{name: repr(value) for name, value in line.items()} for line in found["at"]["history"]]
-    found["files"] = {name: path.read_bytes() for name, path in compared_files(folder).items()}
+    found["files"] = files(folder)
     found["snapshots"] = {path.name: path.read_bytes() for path in sorted((folder / "pool").iterdir())}
     return found
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 from refusals import fails
+from run_suite import different_files
 from slow import slow_except
 from training_runs import content, tiny
 
 from cellgames.cli.main import main
-from cellgames.runs.run_folder import different_files
 from cellgames.training import RunError, train
 from cellgames.training.runs.checkpoints import ARGUMENTS, CHECKPOINT
 
@@ -126,7 +126,7 @@ def test_an_opponent_that_fails_ends_the_run_in_one_line_and_the_run_continues(
     monkeypatch.delenv("RAISING")
     assert main([*words, "--out", "run"]) == 0
     assert not log.exists()
-    assert set(different_files("run", "whole")) <= {"agent.safetensors"}  # which has the command line
+    assert set(different_files(Path("run"), Path("whole"))) <= {"agent.safetensors"}  # which has the command line
 
 
 def test_without_the_package_for_weights_there_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,17 +20,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from cellgames.utils.errors import MOST_LINE, MOST_SHOWN, InputError, clipped
-from cellgames.utils.files import PathLike, write_atomic
+from cellgames.utils.files import write_atomic
 from cellgames.utils.options import Options, option
 
 TIMING, TENSORBOARD, LOGS, ANSWERS = "timing.csv", "tensorboard", "logs", "llm.jsonl"
-
-NOT_COMPARED = (TIMING, TENSORBOARD, LOGS, ANSWERS)
-"""Names of the files and folders that hold times, dates or names of machines. All others of equal runs are equal.
-
-`timing.csv` is ours; the events of TensorBoard and what programs print (`logs`) hold such things by their nature, and
-answers of language models (`llm.jsonl`) tell how long they took.
-"""
 
 _MOST = 6  # differences that are named
 
@@ -55,18 +48,6 @@ def differences(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
 
 def _text(value: object, most: int = MOST_LINE) -> str:
     return clipped(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value), most)
-
-
-def compared_files(folder: PathLike) -> dict[str, Path]:
-    """Return the files of a run by their relative paths, without those of `NOT_COMPARED`."""
-    found = {path.relative_to(folder): path for path in sorted(Path(folder).rglob("*")) if path.is_file()}
-    return {name.as_posix(): path for name, path in found.items() if not {*name.parts} & {*NOT_COMPARED}}
-
-
-def different_files(one: PathLike, other: PathLike) -> list[str]:
-    """Return the relative paths of files in which two runs differ; see `compared_files`."""
-    first, second = ({name: path.read_bytes() for name, path in compared_files(f).items()} for f in (one, other))
-    return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
 
 
 START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
