@@ -128,12 +128,11 @@ def _run_position(arguments: argparse.Namespace) -> int:
     from cellgames.arena.analyse import search_analysis as analysis
     from cellgames.arena.records import replays
 
-    _check(arguments)
-    if arguments.records:
-        record = _record(arguments)
-        game, state = replays.game_of(record), replays.at_ply(record, arguments.ply)
-    else:
-        game, (*_, state), _ = _game_from_moves(arguments)
+    game, states, moves = _played(arguments)
+    ply, most = arguments.ply, len(moves)
+    if ply is not None and not 0 <= ply <= most:
+        raise InputError("ply", f"a ply from 0 to {most - 1}", ply, f"the game is over after {most} moves")
+    state = states[most - bool(arguments.records) if ply is None else ply]  # a record's last move ends its game
     replays.check_unfinished(game, state)
     agent = load(arguments.agents[0], game) if arguments.agents else analysis.default_agent(game)
     with waiting("Searching the position", shown=not arguments.quiet):
@@ -154,20 +153,14 @@ def _run_position(arguments: argparse.Namespace) -> int:
 def _run_mistakes(arguments: argparse.Namespace) -> int:
     """Review the moves of a game, as the page does; print its mistakes."""
     from cellgames.arena.analyse import search_analysis
-    from cellgames.arena.records import replays
 
     for name in ("out", "top"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name}", cause="it is for one position, and --mistakes reviews a game; leave one out")
-    _check(arguments)
-    if arguments.records:
-        record = _record(arguments)
-        most = len(record.moves)
-        if arguments.ply is not None and not 1 <= arguments.ply <= most:
-            raise InputError("--ply", f"1 to {most}, the moves of the game", arguments.ply)
-        game, states, moves = replays.game_of(record), replays.replay(record), list(record.moves[: arguments.ply])
-    else:
-        game, states, moves = _game_from_moves(arguments)
+    game, states, moves = _played(arguments)
+    if arguments.ply is not None and not 1 <= arguments.ply <= len(moves):
+        raise InputError("--ply", f"1 to {len(moves)}, the moves of the game", arguments.ply)
+    moves = moves[: arguments.ply]
     if not moves:
         raise InputError("--moves", "moves to review, or a record with --records", "none")
     agent = load(arguments.agents[0], game) if arguments.agents else search_analysis.default_agent(game)
@@ -211,12 +204,17 @@ def _check(arguments: argparse.Namespace) -> None:
         check_place("--out", arguments.out)
 
 
-def _game_from_moves(arguments: argparse.Namespace) -> tuple[Game, list[State], list[str]]:
-    from cellgames.arena.records.replays import states_of_moves
+def _played(arguments: argparse.Namespace) -> tuple[Game, list[State], list[str]]:
+    """Return the game of a record or of --moves, its positions, and the moves between them."""
+    from cellgames.arena.records import replays
 
+    _check(arguments)
+    if arguments.records:
+        record = _record(arguments)
+        return replays.game_of(record), replays.replay(record), list(record.moves)
     game = shared.make_game(arguments)
     moves = arguments.moves.replace(",", " ").split()
-    return game, list(states_of_moves(game, moves, position=arguments.position, seed=arguments.seed)), moves
+    return game, list(replays.states_of_moves(game, moves, position=arguments.position, seed=arguments.seed)), moves
 
 
 def _record(arguments: argparse.Namespace) -> Record:
