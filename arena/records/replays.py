@@ -365,7 +365,7 @@ def save_film(
     *,
     scale: float = 1.0,
     frame_ms: int,
-    last_ms: int,
+    last_ms: int = 3000,
     progress: bool = False,
 ) -> None:
     """Save pictures as an animation; where a step has several of them, they take a fifth of a frame's time each.
@@ -429,19 +429,6 @@ def pick(path: PathLike, number: int | None = None) -> Record:
     if number is not None and not 1 <= number <= len(records):
         raise RecordError("number", f"1 to {len(records)}", number, where=path)
     return records[(number or 1) - 1]
-
-
-def at_ply(record: Record, ply: int | None = None) -> State:
-    """Return the state of a recorded game after `ply` moves; None stands for the one before the last move.
-
-    Raises:
-        ValueError: The game has fewer moves than `ply`.
-        ReplayError: The record does not reproduce.
-    """
-    states, most = replay(record), len(record.moves)
-    if ply is not None and not 0 <= ply <= most:
-        raise InputError("ply", f"a ply from 0 to {most - 1}", ply, f"the game is over after {most} moves")
-    return states[most - 1 if ply is None else ply]
 
 
 def check_unfinished(game: Game, state: State) -> None:

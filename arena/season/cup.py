@@ -287,27 +287,7 @@ def last(record: CupRecord) -> Picture:
     return _end(record).draw()
 
 
-def animate(
-    record: CupRecord,
-    path: PathLike,
-    *,
-    scale: float = 1.0,
-    frame_ms: int = 60,
-    last_ms: int = 3000,
-    progress: bool = False,
-) -> None:
-    """Save Life from the arrangement to the end, as a GIF or an MP4 of some 120 frames; the last one stays longer.
-
-    With `progress`, what takes more than two seconds shows its progress on standard error.
-
-    Raises:
-        ValueError: Another suffix than .gif and .mp4.
-        ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
-    """
-    from cellgames.arena.records.replays import save_film
-    from cellgames.utils.progress import waiting
-
-    with waiting("Playing again", shown=progress):
-        frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
-        steps = [[picture] for picture in frames]
-    save_film(steps, path, scale=scale, frame_ms=frame_ms, last_ms=last_ms, progress=progress)
+def film(record: CupRecord) -> list[list[Picture]]:
+    """Return Life from the arrangement to the end as steps of `replays.save_film`, some 120 pictures."""
+    frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
+    return [[picture] for picture in frames]

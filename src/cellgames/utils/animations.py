@@ -56,14 +56,14 @@ def save_animation(
     of that one.
 
     Args:
-        frames: arrays of one shape, as `raster.to_rgb` makes them.
+        frames: one or more arrays of one shape, as `raster.to_rgb` makes them.
         path: the file, replaced where it exists; its folder must exist.
         frame_ms: duration of a frame in milliseconds; GIF counts in steps of 10.
         last_ms: duration of the last frame in milliseconds; in a video, a multiple of `frame_ms`, about.
         total: number of the frames, to show progress on standard error; 0 to show none.
 
     Raises:
-        ValueError: another suffix, no frame, a frame of another shape or dtype, or a time below 10 ms.
+        ValueError: another suffix, or a time below 10 ms.
         ImportError: the package that writes such files is not installed.
         OSError: the file cannot be written.
     """
@@ -72,7 +72,7 @@ def save_animation(
         raise InputError("frame_ms", "10 ms or more for a frame", f"frame_ms={frame_ms}, last_ms={last_ms}")
     writer = partial(_write_gif, total=total) if PurePath(path).suffix.lower() == ".gif" else _write_mp4
     with replacing(path) as part:
-        writer(_counted(_checked(frames), total, "draw frames"), part, frame_ms, last_ms)
+        writer(_counted(frames, total, "draw frames"), part, frame_ms, last_ms)
 
 
 def _counted(frames: Iterable[RGB], total: int, label: str) -> Iterator[RGB]:
@@ -81,20 +81,6 @@ def _counted(frames: Iterable[RGB], total: int, label: str) -> Iterator[RGB]:
         for frame in frames:
             yield frame
             advance(1)
-
-
-def _checked(frames: Iterable[RGB]) -> Iterator[RGB]:
-    """Yield the frames; raise a `ValueError` for a frame of another dtype or shape, and without any frame."""
-    shape = None
-    for number, frame in enumerate(frames):
-        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
-            raise InputError(f"frame {number}", "uint8 [H, W, 3]", f"{frame.dtype} {list(frame.shape)}")
-        shape = frame.shape if shape is None else shape
-        if frame.shape != shape:
-            raise InputError(f"frame {number}", f"{list(shape)} as frame 0", list(frame.shape))
-        yield frame
-    if shape is None:
-        raise InputError("frames", "1 or more frames", "none")
 
 
 # ---------------------------------------------------------------- MP4

@@ -140,8 +140,12 @@ def _save(record: Any, out: Path) -> None:
 
         with waiting("Making the page"):
             export_html(record, out)
+    elif arranged:
+        with waiting("Playing again"):
+            steps = cup.film(record)
+        replays.save_film(steps, out, frame_ms=60, progress=True)
     else:
-        (cup if arranged else replays).animate(record, out, progress=True)
+        replays.animate(record, out, progress=True)
 
 
 def _step(texts: Sequence[str], ending: Sequence[str]) -> None:
