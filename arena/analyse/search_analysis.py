@@ -350,19 +350,6 @@ _PLURALS = {"blunder": "blunders", "mistake": "mistakes", "inaccuracy": "inaccur
 
 
 @dataclass(frozen=True)
-class Line:
-    """Moves that a search expects.
-
-    Attributes:
-        moves: In order.
-        win_chance: The chance, 0 to 1, that the player who makes the first move wins.
-    """
-
-    moves: tuple[LineMove, ...]
-    win_chance: float
-
-
-@dataclass(frozen=True)
 class MoveReview:
     """The review of one move.
 
@@ -478,12 +465,15 @@ def mistakes_text(game: Game, reviews: Sequence[MoveReview]) -> str:
 
 def best_lines(
     game: Game, state: State, found: Analysis, count: int, search: Callable[[State], Analysis]
-) -> tuple[Line, ...]:
-    """Return up to `count` lines that begin with the best moves, the best one first: that of the analysis `found`."""
-    lines = [Line(found.line, seat_chance(found, found.player))]
+) -> list[tuple[tuple[LineMove, ...], float]]:
+    """Return up to `count` lines that begin with the best moves, the best one first: that of the analysis `found`.
+
+    Beside each line stands the chance, 0 to 1, that the player who makes its first move wins.
+    """
+    lines = [(found.line, seat_chance(found, found.player))]
     others = [move for move in found.moves if move.name != found.chosen and move.visits > 0]
     for move in others[: count - 1]:
         after = _after(game, state, move.action)
         replies = () if bool(after.done) else search(after).line
-        lines.append(Line((LineMove(move.name, move.action, found.player), *replies), move.win_chance))
-    return tuple(lines)
+        lines.append(((LineMove(move.name, move.action, found.player), *replies), move.win_chance))
+    return lines

@@ -126,8 +126,12 @@ def positions(
         seat = int(state.current_player) if mover is None else mover
         if not 0 <= seat < game.info.num_players:
             raise InputError("mover", f"a seat from 0 to {game.info.num_players - 1}", seat)
-        cells = math.prod(game.info.board.shape)
-        position = view_of(game).edited(state, {cell: code for cell, code in put if 0 <= cell < cells}, seat)
+        cells, known = math.prod(game.info.board.shape), dict(view_of(game).codes())
+        changes = {cell: code for cell, code in put if 0 <= cell < cells}
+        if known and (strange := [code for code in changes.values() if code not in known]):
+            codes = ", ".join(f"{code} ({name})" for code, name in known.items())
+            raise InputError("put", f"a code of {codes}", strange[0])
+        position = view_of(game).edited(state, changes, seat)
     states = states_of_moves(game, wish.moves, position=position, seed=wish.seed)
     state = next(states)
     shown_places = [_data(game, state, None, None)]
@@ -355,8 +359,8 @@ def _answer(
         "chosen": found.chosen,
         "visits": data["visits"],
         "lines": [
-            {"moves": [vars(move) for move in line.moves], "chance": rounded(line.win_chance)}
-            for line in search_analysis.best_lines(game, state, found, lines, quick)
+            {"moves": [vars(move) for move in line], "chance": rounded(chance)}
+            for line, chance in search_analysis.best_lines(game, state, found, lines, quick)
         ],
         "review": None,
     }

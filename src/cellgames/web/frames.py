@@ -41,6 +41,7 @@ from cellgames.web.views.view import Action, encoded, player_goals, player_names
 from . import limits
 from .limits import check as check_limits
 from .views import Frame, toroidal_cup_view, view_of
+from .views.view import View
 
 _LEVEL = 6  # of compression; 9 takes ten times as long and saves a tenth
 
@@ -64,7 +65,7 @@ def layout(game: Game) -> dict[str, Any]:
         "seats": list(info.players),
         "goals": player_goals(game),
         "simultaneous": info.simultaneous,
-        "trials": view_of(game).has_trials,
+        "trials": type(view_of(game)).trial is not View.trial,
         **view_of(game).layout(),
     }
 

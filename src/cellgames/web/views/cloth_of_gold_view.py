@@ -41,7 +41,6 @@ class ClothView(View):
     """A view of Cloth of Gold; marks are the bits of `marks`: territories and what was placed."""
 
     game: ClothOfGold
-    has_trials = True
     marks: ClassVar[Mapping[str, int]] = {"territory_0": 1, "territory_1": 2, "placed": 4}
 
     @override
@@ -111,7 +110,6 @@ class ClothView(View):
     @override
     def edited(self, state: ClothState, put: Mapping[int, int], mover: int) -> str:
         """Return the position at the start of the mover's turn in this round, with other units on some cells."""
-        self.check_codes(put)
         text = self.game.state_to_string(state)
         line = self.base_line(text)
         position = notation.string_to_position(line, self.game.height, self.game.width)
@@ -129,11 +127,13 @@ class ClothView(View):
         return round_ends(before, after)
 
     @override
-    def between(self, before: ClothState, after: ClothState, most: int) -> Iterator[Frame]:
-        if not round_ends(before, after) or most < 1:
-            return
-        *shown, _ = frame_times(self.game.generations, most)
-        yield from self._life(before, shown, f"Round {int(before.round[0])}")
+    def step(
+        self, before: ClothState, after: ClothState, viewer: int | None, action: Action, most: int
+    ) -> Iterator[Frame]:
+        if round_ends(before, after) and most > 0:
+            *shown, _ = frame_times(self.game.generations, most)
+            yield from self._life(before, shown, f"Round {int(before.round[0])}")
+        yield self.frame(after, before, viewer, action)
 
     def _life(self, before: ClothState, shown: Sequence[int], words: str) -> Iterator[Frame]:
         """Yield some generations of the round that begins now, in their order."""

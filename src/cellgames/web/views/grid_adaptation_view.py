@@ -39,7 +39,6 @@ class GridView(View):
     """A view of Grid Adaptation; marks are the bits of `_MARKS`: tiles that were placed, were born and died."""
 
     game: GridAdaptation
-    has_trials = True
 
     @override
     def layout(self) -> dict[str, Any]:

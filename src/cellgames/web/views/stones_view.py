@@ -111,7 +111,6 @@ class StonesView(View):
 
     @override
     def edited(self, state: Any, put: Mapping[int, int], mover: int) -> str:
-        self.check_codes(put)
         marks = list(self.game.state_to_string(state))
         cells = [place for place, mark in enumerate(marks[:-1]) if mark in row_notation.STONES]
         for cell, code in put.items():

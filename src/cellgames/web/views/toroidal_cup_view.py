@@ -31,7 +31,6 @@ class CupView(View):
     """A view of the Toroidal Cup; a seat sees the next shape in its hand, and no later one."""
 
     game: ToroidalCup
-    has_trials = True
 
     @override
     def layout(self) -> dict[str, Any]:
@@ -87,10 +86,11 @@ class CupView(View):
         return bool(after.done[0]) and not bool(before.done[0])
 
     @override
-    def between(self, before: CupState, after: CupState, most: int) -> Iterator[Frame]:
+    def step(self, before: CupState, after: CupState, viewer: int | None, action: Action, most: int) -> Iterator[Frame]:
         if self.animated(before, after) and most > 0:
             pattern = seen_pattern(self.game, after, None)
             yield from [*life(self.game, after.start[:1], int(after.generations[0]), most, pattern)][:-1]
+        yield self.frame(after, before, viewer, action)
 
     @override
     def trial(self, state: CupState, seat: int, action: Action, most: int) -> Iterator[Frame]:

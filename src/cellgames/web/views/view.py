@@ -9,7 +9,7 @@ import base64
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -75,12 +75,7 @@ class View(ABC):
 
     Args:
         game: The game to show.
-
-    Attributes:
-        has_trials: True if `trial` has frames.
     """
-
-    has_trials: ClassVar[bool] = False
 
     def __init__(self, game: Game) -> None:
         self.game: Any = game
@@ -106,16 +101,11 @@ class View(ABC):
         return 0
 
     def animated(self, before: Any, after: Any) -> bool:
-        """Return True if `between` has frames of the step from one position to the next."""
+        """Return True if the step from one position to the next has frames within it."""
         return False
 
-    def between(self, before: Any, after: Any, most: int) -> Iterator[Frame]:
-        """Yield frames within a step, at most `most`, without the one of `after`."""
-        return iter(())
-
     def step(self, before: Any, after: Any, viewer: int | None, action: Action, most: int) -> Iterator[Frame]:
-        """Yield the frames of a step: those of `between`, then the one of `after`; arguments as in both."""
-        yield from self.between(before, after, most)
+        """Yield the frames of a step: those within it, at most `most`, then the one of `after`; see `frame`."""
         yield self.frame(after, before, viewer, action)
 
     def trial(self, state: Any, seat: int, action: Action, most: int) -> Iterator[Frame]:
@@ -163,16 +153,9 @@ class View(ABC):
             mover: The seat to move.
 
         Raises:
-            ValueError: Another code, or a game without positions that can be set up.
+            ValueError: A game without positions that can be set up, or a position that cannot be changed.
         """
         raise InputError("game", "one whose positions can be set up", self.game.id)
-
-    def check_codes(self, put: Mapping[int, int]) -> None:
-        """Raise a `ValueError` unless all codes are of `codes`."""
-        known = dict(self.codes())
-        if strange := [code for code in put.values() if code not in known]:
-            codes = ", ".join(f"{code} ({name})" for code, name in known.items())
-            raise InputError("put", f"a code of {codes}", strange[0])
 
 
 def clicked(cells: Sequence[int], *press: str) -> dict[str, Any]:
