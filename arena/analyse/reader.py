@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -94,7 +94,7 @@ class Reader:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._numbers: dict[str, int] = {}
+        self.action = cache(game.string_to_action)  # there are few names and many moves
 
     @property
     def about(self) -> str:
@@ -112,7 +112,8 @@ class Reader:
             return
         moves = record.moves[: max(self.depth, record.opening + 1)]
         steps = tuple(map(self.game.action_to_string, self.canonical([self.action(move) for move in moves])))
-        yield Opening(steps, self.movers(len(moves)), min(record.opening, len(moves)))
+        seats = tuple(ply % self.game.info.num_players for ply in range(len(moves)))  # they take turns
+        yield Opening(steps, seats, min(record.opening, len(moves)))
 
     def placed(self, record: Record) -> Iterator[Placed]:
         """Yield all cells that agents chose, without those of forced openings."""
@@ -124,16 +125,6 @@ class Reader:
         if len(names) != seats:
             raise InputError("names", f"{seats} actions in a turn", len(names))
         return names
-
-    def movers(self, plies: int) -> tuple[int, ...]:
-        """Return the seats that make the first moves of a game in turns; here the seats alternate."""
-        return tuple(ply % self.game.info.num_players for ply in range(plies))
-
-    def action(self, name: str) -> int:
-        """Return the number of an action; it is cached, since there are few names and many moves."""
-        if name not in self._numbers:
-            self._numbers[name] = self.game.string_to_action(name)
-        return self._numbers[name]
 
     def canonical(self, actions: Sequence[int]) -> list[int]:
         """Return the first actions as they are in the least of all games that symmetries make of this one.

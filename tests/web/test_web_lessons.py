@@ -137,7 +137,7 @@ def played(id: str) -> list[Any]:
         views.append(view := game.view())
         if view["done"]:
             return views
-        asked = game._lesson.guide.asked[game._own][1]
+        asked = game._lesson.guide.asked[len(game._actions())][1]
         joint = " ".join([asked] * game.game.info.num_players) if game.game.info.simultaneous else asked
         action = parse_moves(game.game, [joint], {})[0].tolist()
         first = action[0] if game.game.info.simultaneous else action

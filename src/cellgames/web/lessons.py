@@ -204,11 +204,6 @@ class GuidedGame(Session):
 
         super().__init__(game, specs, loaded, seed=guide.seed, asked={"game": guide.next})
 
-    @property
-    def _own(self) -> int:
-        """The number of moves that the person has played."""
-        return len(self._actions())
-
     def _open(self) -> tuple[Step, list[dict[str, Any]]] | None:
         """Return the present step and the clicks of those of its moves that are still to be played; None at the end."""
         asked, own = self._lesson.guide.asked, self._actions()

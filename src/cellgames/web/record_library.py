@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -124,8 +124,7 @@ class Library:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._root = Path(os.path.realpath(folder))
-        self._index: dict[Path, tuple[tuple[int, int], list[int]]] = {}
-        self._lock = threading.Lock()
+        self._index = lru_cache(_MOST_INDEXED)(self._indexed)
 
     def files(self) -> list[dict[str, Any]]:
         """Return the files of records, the newest first, as JSON.
@@ -260,22 +259,17 @@ class Library:
     def _starts(self, path: Path) -> list[int]:
         """Return the offset of each line, and the end of the last one; kept until the file changes."""
         about = path.stat()
-        stamp = (about.st_mtime_ns, about.st_size)
         if about.st_size > _MOST_BYTES:
             raise InputError(self._name(path), f"a file up to {_MOST_BYTES} bytes", about.st_size)
-        with self._lock:
-            if path in self._index and self._index[path][0] == stamp:
-                return self._index[path][1]
+        return self._index(path, about.st_mtime_ns, about.st_size)
+
+    def _indexed(self, path: Path, *stamp: int) -> list[int]:
         starts, whole = [0], Checksum()
         with path.open("rb") as file:
             for line in file:  # a torn last line counts, and is reported as no record
                 starts.append(starts[-1] + len(line))
                 whole.add(line)
         self._check(path, whole)
-        with self._lock:
-            if len(self._index) >= _MOST_INDEXED:
-                del self._index[next(iter(self._index))]
-            self._index[path] = stamp, starts
         return starts
 
     def _check(self, path: Path, whole: Checksum) -> None:
