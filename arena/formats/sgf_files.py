@@ -13,14 +13,13 @@ record as JSON.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from cellgames.agents.play_loop import parse_move
-from cellgames.arena.records.record_lines import Forfeit, Record, forfeit_of, to_line
+from cellgames.arena.records.record_lines import Forfeit, Record, forfeit_of, json_object, to_line
 from cellgames.arena.records.replays import ReplayError, after_moves, game_of, result, start, verify
 from cellgames.arena.records.variations import MOST_COMMENT, MoveNode, listed, move_tree
 from cellgames.envs.connection import Hex, Y
@@ -323,11 +322,7 @@ def _record(top: Node) -> Record:
 
 def _rest(root: Mapping[str, str]) -> dict[str, Any]:
     """Return the content of `XR`: fields of the record, among them the seed and the position."""
-    try:
-        found: Any = json.loads(root.get("XR", "{}"))
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+    if (found := json_object(root.get("XR", "{}"))) is None:
         raise InputError("root", "XR with a JSON object", shown(root["XR"]))
     rest = {"seed": 0, "position": "", **found}
     if not isinstance(rest["seed"], int) or not isinstance(rest["position"], str):

@@ -239,6 +239,15 @@ def to_line(data: Mapping[str, Any] | Sequence[Any]) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
+def json_object(text: str | bytes) -> dict[str, Any] | None:
+    """Return the JSON object that foreign text holds, None for any other text."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def _no_number(word: str) -> float:
     """Raise a `ValueError`: NaN and the infinities are no JSON, but Python's parser accepts them."""
     raise InputError("", "a number of JSON", word)

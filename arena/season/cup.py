@@ -111,11 +111,7 @@ _RECORD = {
 
 def recognises(line: bytes) -> bool:
     """Return True if a line of a file is a record of this module, rather than one of moves (`records`)."""
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(data, dict) and {"season", "pattern"} <= data.keys()
+    return {"season", "pattern"} <= (lines.json_object(line) or {}).keys()
 
 
 def read_games(path: PathLike) -> tuple[Sequence[Record] | Sequence[CupRecord], str]:

@@ -6,7 +6,6 @@ relative path, below the folder also after links have been followed, and of a kn
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -203,11 +202,7 @@ class Library:
             raise InputError(shown(name), f"a file up to {_MOST_JSON} bytes", size)
         content = path.read_bytes()
         self._check(path, Checksum(content))
-        try:
-            found = json.loads(content)
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+        if (found := record_lines.json_object(content)) is None:
             raise InputError(shown(name), "a JSON object")
         return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import time
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from pydantic import Field
 
 from cellgames.agents.loading import identities
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.records.record_lines import plain
+from cellgames.arena.records.record_lines import json_object, plain
 from cellgames.arena.records.store import Store
 from cellgames.envs.core import Game
 from cellgames.plugins.levels import levels
@@ -120,11 +119,7 @@ class Undo(Act):
 
 def _json_object(text: str) -> dict[str, Any]:
     """Return the JSON object that a query holds; anything else is refused."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+    if (found := json_object(text)) is None:
         raise HTTPException(422, f"parameters must be a JSON object, got {shown(text)}")
     return found
 
