@@ -200,29 +200,24 @@ class Ladder:
         """
         for path in sorted(FOLDER.glob("*.json")) if place is None else [Path(place) / RATINGS]:
             found = _read(path)
-            run = found["run"]
-            if (run["game"], run["parameters"]) == (game.id, plain(game.parameters)):
-                ladder = cls._made(found, path.stem if place is None else str(place))
-                _compare(run.get("identities", {}), ladder, game, warn)
-                return ladder
+            run, source = found["run"], path.stem if place is None else str(place)
+            if (run["game"], run["parameters"]) != (game.id, plain(game.parameters)):
+                continue
+            rows, specs = sorted(found["agents"], key=lambda row: (row["elo"], row["agent"])), run.get("specs", {})
+            bounds = [[row[bound] - rows[0]["elo"] for bound in ("elo", "elo_low", "elo_high")] for row in rows]
+            names = [row["agent"] for row in rows]
+            rungs = [Rung(name, specs.get(name, name), *elo) for name, elo in zip(names, bounds, strict=True)]
+            now, known = identities({rung.name: rung.spec for rung in rungs}, game), run.get("identities", {})
+            if changed := [name for name, identity in now.items() if identity != known.get(name, identity)]:
+                other = f"not the same as when the ladder {source} was rated, so places may be off"
+                warn(f"{', '.join(changed)}: {other}")
+            return cls(tuple(rungs), found["tie"], run["opening_plies"], source)
         got = f"{game.id} with {json.dumps(plain(game.parameters))}"
         if place is not None:
             raise InputError("rungs", f"a round robin of {got}", str(place))
         ids = listed([path.stem for path in sorted(FOLDER.glob("*.json"))])
         cause = "a round robin of your own makes one: --rungs DIR"
         raise InputError("game", f"one with a ladder ({ids})", got, cause)
-
-    @classmethod
-    def _made(cls, found: Mapping[str, Any], source: str) -> Ladder:
-        run, specs = found["run"], found["run"].get("specs", {})
-        rows = sorted(found["agents"], key=lambda row: (row["elo"], row["agent"]))
-        base = rows[0]["elo"]
-        rungs = (
-            Rung(name, specs.get(name, name), *(row[bound] - base for bound in ("elo", "elo_low", "elo_high")))
-            for row in rows
-            for name in [row["agent"]]
-        )
-        return cls(tuple(rungs), found["tie"], run["opening_plies"], source)
 
     def without(self, name: str) -> Ladder:
         """Return the ladder without a rung of this name, if there is one."""
@@ -237,12 +232,6 @@ def _read(path: Path) -> Any:
         raise InputError(
             "rungs", "the folder of a finished round robin", shown(str(path)), clipped(repr(error))
         ) from None
-
-
-def _compare(known: Mapping[str, str], ladder: Ladder, game: Game, warn: Callable[[str], None]) -> None:
-    now = identities({rung.name: rung.spec for rung in ladder.rungs}, game)
-    if changed := [name for name, identity in now.items() if identity != known.get(name, identity)]:
-        warn(f"{', '.join(changed)}: not the same as when the ladder {ladder.source} was rated, so places may be off")
 
 
 _FILES = ("report.md", "report.json", "ladder.png", "ladder.svg")
