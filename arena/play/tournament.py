@@ -40,13 +40,11 @@ class Batch(Generic[K]):
         label: such as "random vs greedy, openings 0 to 24".
         games: what names each of them, such as pairings.
         agents: names of those that play, sorted, if the games do not tell.
-        replays: the most of a game without a winner.
     """
 
     label: str
     games: tuple[K, ...]
     agents: tuple[str, ...] = ()
-    replays: int = 0
 
     def __str__(self) -> str:
         return self.label

@@ -135,12 +135,10 @@ def make_die(seed: int, *occasion: str | int) -> Die:
     return lambda team, number: 1 + derive(seed, "die", *occasion, team, number) % SIDES
 
 
-def attempts(
-    fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequence[Played]], replays: int = REPLAYS
-) -> list[Played]:
+def attempts(fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequence[Played]]) -> list[Played]:
     """Play games and return all attempts; games without a winner are replayed, all at once."""
     games, left = list[Played](), list(fixtures)
-    for attempt in range(1 + replays):
+    for attempt in range(1 + REPLAYS):
         if left:
             played = play([replace(fixture, attempt=attempt) for fixture in left])
             games += played
@@ -195,14 +193,14 @@ class UmpirePlayer(Player[Fixture, Played]):
 
     @override
     def collect(self, batch: Batch[Fixture], get: Callable[[Fixture], Played]) -> list[Played]:
-        return attempts(batch.games, lambda fixtures: [get(fixture) for fixture in fixtures], batch.replays)
+        return attempts(batch.games, lambda fixtures: [get(fixture) for fixture in fixtures])
 
     @override
     def play(self, batch: Batch[Fixture], finished: Callable[[int], None] | None = None) -> list[Played]:
         def play(fixtures: list[Fixture]) -> list[Played]:  # replays count as one game
             return self.umpire.play(fixtures, self.seed, None if fixtures[0].attempt else finished)
 
-        return attempts(batch.games, play, batch.replays)
+        return attempts(batch.games, play)
 
 
 def _played(fixture: Fixture, record: Record) -> Played:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, pairwise, product
 from typing import Any, TypeAlias
@@ -256,13 +256,8 @@ def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> dict[str, A
         "within": inside,
         "across": outside,
     }
-    return {**{name: _span(values) for name, values in ranges.items()}, "share": sum(inside) / len(played)}
-
-
-def _span(values: Iterable[int]) -> tuple[int, int]:
-    """Return the least and the most of numbers, 0 without any."""
-    ordered = sorted(values) or [0]
-    return ordered[0], ordered[-1]
+    spans = {name: (min(values, default=0), max(values, default=0)) for name, values in ranges.items()}
+    return {**spans, "share": sum(inside) / len(played)}
 
 
 # ---------------------------------------------------------------- one league

@@ -48,7 +48,7 @@ from cellgames.utils.report.model import (
 )
 from cellgames.utils.version import __version__
 
-from .games import REPLAYS, Fixture, Played, Umpire, UmpirePlayer, make_die, results_of
+from .games import Fixture, Played, Umpire, UmpirePlayer, make_die, results_of
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule, league_counts
 from .standings import Bracket, GameResult, Line, Series, bracket, seed_teams, standings
 from .teams import Leagues, Team, by_league, check_names
@@ -421,7 +421,7 @@ def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch[Fixture]]:
             for day in range(first, last + 1)
             for number, teams in enumerate(schedule.days[day - 1], 1)
         )
-        yield Batch(f"days {first} to {last} of {days}", tuple(games), replays=REPLAYS)
+        yield Batch(f"days {first} to {last} of {days}", tuple(games))
 
 
 class _Course:
@@ -453,7 +453,7 @@ class _Course:
             pending = self.bracket.pending
             fixtures = tuple(Fixture(series.key, 1 + len(series.results), series.seats()) for series in pending)
             label = f"{pending[0].round}, game {max(fixture.game for fixture in fixtures)}"
-            yield Stage([Batch(label, fixtures, replays=REPLAYS)], here=True)
+            yield Stage([Batch(label, fixtures)], here=True)
 
     def tell(self, batch: Batch[Fixture], games: Sequence[Played], new: bool) -> None:
         """Take the games of the next batch, and say how it ended if they are new."""
