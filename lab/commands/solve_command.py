@@ -94,7 +94,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     try:
         text = check_file(arguments.verify, told)
     finally:
-        line.clear()
+        line.end(clear=True)
     if arguments.json:
         print(json.dumps({"proved": text}))
     else:

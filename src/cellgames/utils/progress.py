@@ -95,16 +95,10 @@ class StatusLine:
         print(f"\r{text:{self._width}}", end="", file=sys.stderr, flush=True)
         self._width = len(text)
 
-    def end(self) -> None:
-        """End the line, so that nothing more is rewritten."""
+    def end(self, *, clear: bool = False) -> None:
+        """End the line, or take it away, so that nothing more is rewritten."""
         if self._width:
-            print(file=sys.stderr)
-        self._width = 0
-
-    def clear(self) -> None:
-        """Take the line away, if it is on a terminal."""
-        if self._width:
-            print(f"\r{'':{self._width}}\r", end="", file=sys.stderr, flush=True)
+            print(f"\r{'':{self._width}}\r" if clear else "\n", end="", file=sys.stderr, flush=True)
         self._width = 0
 
 
@@ -136,4 +130,4 @@ def waiting(text: str, *, shown: bool = True, after_s: float = 2.0, every_s: flo
     finally:
         ended.set()
         teller.join()
-        line.clear()
+        line.end(clear=True)

@@ -92,20 +92,14 @@ def frame(
         action: The viewer's own action in the step from `before`, if it is known, to mark it.
 
     Raises:
-        ValueError: No such seat, or one that may not see the pictures of a game without a board.
+        ValueError: A seat that may not see the pictures of a game without a board.
     """
     return _frame(game, state, before, viewer, action).to_data()
 
 
 def _frame(game: Game, state: State, before: State | None, viewer: int | None, action: Action = None) -> Frame:
-    _check_viewer(game, viewer)
     now = view_of(game).frame(state[:1], None if before is None else before[:1], viewer, action)
     return replace(now, fields={**_common(game, state, bool(state.done[0])), **now.fields})
-
-
-def _check_viewer(game: Game, viewer: int | None) -> None:
-    if viewer is not None and not 0 <= viewer < game.info.num_players:
-        raise InputError("viewer", f"a seat from 0 to {game.info.num_players - 1}", viewer)
 
 
 def _common(game: Game, state: State, done: bool) -> dict[str, Any]:
@@ -132,7 +126,6 @@ def trial_data(game: Game, state: State, seat: int, action: Action = None) -> di
     Raises:
         ValueError: There is nothing to try, or it cannot be placed.
     """
-    _check_viewer(game, seat)
     common = {**_common(game, state, False), "player": None}
     frames = view_of(game).trial(state[:1], seat, action, _most_frames(game))
     return packed(replace(frame, fields={**common, **frame.fields}) for frame in frames)
@@ -146,7 +139,6 @@ def _most_frames(game: Game) -> int:
 def _step_frames(
     game: Game, before: State, after: State, viewer: int | None, most: int, action: Action = None
 ) -> Iterator[Frame]:
-    _check_viewer(game, viewer)
     during = {**_common(game, before, False), "turn": int(after.turn[0]), "player": None}
     *shown, last = view_of(game).step(before[:1], after[:1], viewer, action, most)
     yield from (replace(frame, fields={**during, **frame.fields}) for frame in shown)

@@ -91,10 +91,9 @@ class Guard:
         if self._hosts is not None and name not in self._hosts:
             return 421, f"this server answers as {', '.join(self._hosts[:2])} only; --host opens it to a network"
         if method not in ("GET", "HEAD", "OPTIONS"):
-            origin = headers.get("origin")
-            if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-                return 403, "requests that change something are taken from the page itself only"
-            if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
+            foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+            if foreign or site not in ("same-origin", "none"):
                 return 403, "requests that change something are taken from the page itself only"
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
             if method == "POST" and kind != "application/json":

@@ -96,8 +96,6 @@ class CupView(View):
     def trial(self, state: CupState, seat: int, action: Action, most: int) -> Iterator[Frame]:
         game, start = self.game, state.start[:1].clone()
         if action is not None:
-            if len(action) != 1 or not 0 <= action[0] < game.lattice.actions:
-                raise InputError("action", f"an action from 0 to {game.lattice.actions - 1}", list(action))
             if not bool(game.legal_actions(state[0])[0, seat, action[0]]):
                 raise InputError("action", cause=game.why_illegal(state, seat, 0, action[0]))
             stamp = state.queue[0, seat, 0].long()
