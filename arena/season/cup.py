@@ -156,19 +156,19 @@ class CupUmpire:
         if survivors not in get_args(Survivors):
             raise InputError("survivors", " or ".join(map(repr, get_args(Survivors))), shown(survivors))
         self.patterns, self.max_generations, self.survivors, self.chunk = names, max_generations, survivors, chunk
+        self._rules: dict[str, Any] = {name: getattr(self, name) for name in PARAMETERS}
 
     @property
     def settings(self) -> dict[str, Any]:
         """See `Umpire.settings`."""
-        return {"game": CUP, **{name: getattr(self, name) for name in ("patterns", *PARAMETERS, "chunk")}}
+        return {"game": CUP, "patterns": self.patterns, **self._rules, "chunk": self.chunk}
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
     ) -> list[Played]:
         """See `Umpire.play`; a game does not depend on those beside it."""
         games = [self._start(fixture, seed) for fixture in fixtures]
-        rules = {name: getattr(self, name) for name in PARAMETERS}
-        ended = simulate([start_of(game) for game in games], ROWS, COLS, **rules)
+        ended = simulate([start_of(game) for game in games], ROWS, COLS, **self._rules)
         if finished is not None:
             finished(len(games))
         return [
@@ -188,8 +188,7 @@ class CupUmpire:
     def _start(self, fixture: Fixture, seed: int) -> dict[str, Any]:
         """Return the pattern, which replays keep, the seed of the arrangement, and the rules."""
         number = derive(seed, "pattern", fixture.stage, fixture.game) % len(self.patterns)
-        rules = {name: getattr(self, name) for name in PARAMETERS}
-        return {"pattern": self.patterns[number], "seed": fixture.derive(seed, "arrangement"), **rules}
+        return {"pattern": self.patterns[number], "seed": fixture.derive(seed, "arrangement"), **self._rules}
 
 
 def start_of(record: Mapping[str, Any]) -> tuple[list[int], ...]:

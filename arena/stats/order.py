@@ -121,7 +121,7 @@ class Evidence:
         start = self._best.copy()
         start[[a, b]] = start[[a, b]].mean()
         at = maximise(self._likelihood, start[None], merged)[0][0]
-        gradient, information = self._derivatives(at)
+        gradient, information = (part[0] for part in self._likelihood.derivatives(at[None]))  # [D] and [D, D]
         along = np.zeros(len(self.agents) + 1)
         along[a], along[b] = 1.0, -1.0
         used = slice(0, self._free)
@@ -139,7 +139,8 @@ class Evidence:
         n w (h'V d)^2 / (1 + n w d'V d), with d = e_i - e_j and w the information of one game.
         """
         used = slice(0, self._free)
-        inverse = np.linalg.inv(self._derivatives(self._best)[1][used, used])[: len(self.agents), : len(self.agents)]
+        inverse = np.linalg.inv(self._likelihood.derivatives(self._best[None])[1][0, used, used])
+        inverse = inverse[: len(self.agents), : len(self.agents)]
         win, loss, draw = self._chances(self._best)
         weight = win * loss + draw * (win + loss) / 4
         a, b = self.agents.index(one), self.agents.index(other)
@@ -157,11 +158,6 @@ class Evidence:
         """Return P(win), P(loss), P(draw) of i against j, [K, K]."""
         win, loss, draw, _ = (chance[0, :-1, :-1] for chance in self._likelihood.probabilities(at[None]))
         return win, loss, draw
-
-    def _derivatives(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the gradient [D] of the log-likelihood with the prior, and minus its Hessian [D, D]."""
-        gradient, information = self._likelihood.derivatives(at[None])
-        return gradient[0], information[0]
 
     def _scores(self, at: FloatArray) -> FloatArray:
         """Return the share of each cluster in the gradient, [clusters, D]."""
