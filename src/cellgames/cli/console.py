@@ -15,6 +15,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -42,14 +43,10 @@ def program() -> str:
     return shlex.quote(str(called)) if called.name == "cellgames" else f"{shlex.quote(sys.executable)} -m cellgames"
 
 
-_said: set[str] = set()
-
-
+@cache
 def warn(message: str) -> None:
-    """Print a line on standard error, once a command."""
-    if message not in _said:
-        _said.add(message)
-        print_error(f"cellgames: {clipped(message, MOST_MESSAGE)}")
+    """Print a line on standard error, once a command: its start clears the cache."""
+    print_error(f"cellgames: {clipped(message, MOST_MESSAGE)}")
 
 
 def read_line(prompt: str) -> str:
@@ -61,11 +58,6 @@ def read_line(prompt: str) -> str:
         with suppress(ImportError):
             import readline  # noqa: F401  # changes what `input` does
     return input(prompt)
-
-
-def forget_warnings() -> None:
-    """Begin a command, which prints each warning anew."""
-    _said.clear()
 
 
 @contextmanager

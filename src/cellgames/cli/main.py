@@ -27,7 +27,7 @@ from cellgames.plugins import additions
 from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.version import __version__
 
-from .console import MOST_MESSAGE, forget_warnings, print_columns, print_error, print_heading, printable_output, program
+from .console import MOST_MESSAGE, print_columns, print_error, print_heading, printable_output, program, warn
 
 _PLACE, _CALLS = "cellgames.cli.commands.", "cellgames.agents.language_models.calls"
 _NO_COMMAND = ("-h", "--help", "--version")
@@ -184,7 +184,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             arguments = parser(given[0]).parse_args(given)
             arguments.command_line = given
-            forget_warnings()
+            warn.cache_clear()
             if getattr(arguments, "wrapper", "") and arguments.agents:
                 arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
             asked: dict[str, str | int] = {"retries": 0} if getattr(arguments, "strict", False) else {}
