@@ -419,7 +419,7 @@ def find_puzzle(store: Store, chance: random.Random) -> dict[str, Any] | None:
             settings.remove(setting)
             return None
         place = chance.randrange(min(setting.games, _NEWEST))
-        record = store.record(store.entries(setting.game, setting.parameters, offset=place, limit=1)[0].number)
+        record = store.entries(setting.game, setting.parameters, offset=place, limit=1)[0].record
         check_limits(game, record.moves)
         positions = replay(record)[record.opening + 1 : -2]
         tried = max([1, *(number for hook, number in _TRIED.items() if hook in registry.plugin_of(game).search)])
@@ -440,7 +440,7 @@ def find_puzzle(store: Store, chance: random.Random) -> dict[str, Any] | None:
 def _lines(file: Path, last: int, game: str, parameters: str) -> list[tuple[str, tuple[str, ...], _Told]]:
     """Return position and moves of the newest games of a setting; `last` is the number of the store's newest game."""
     with Store(file, create=False) as store:
-        found = (store.record(one.number) for one in store.entries(game, json.loads(parameters), limit=_NEWEST))
+        found = (one.record for one in store.entries(game, json.loads(parameters), limit=_NEWEST))
         return [(x.position, tuple(map(intern, x.moves)), (x.result.outcome, x.agents, x.opening)) for x in found]
 
 
