@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.utils.errors import InputError, check_at_least, check_level, shown
-from cellgames.utils.statistics import bayesian_weights, expanded_percentiles
+from cellgames.utils.statistics import expanded_percentiles
 
 from .comparisons import Outcome, PairResult
 
@@ -335,7 +335,8 @@ def _resampled(
     tallies, inverse, counts = np.unique(np.array(rows), axis=0, return_inverse=True, return_counts=True)
     if alike is not None:
         counts = np.bincount(inverse.ravel(), [alike[number] for number in numbers]).astype(np.int64)
-    weights = np.vstack([counts, bayesian_weights(rng, counts, resamples)])
+    # A cluster's weight is exponential, so that of `c` equal ones together has Gamma's distribution with shape c.
+    weights = np.vstack([counts, rng.gamma(counts, size=(resamples, len(counts)))])
     totals = weights.astype(np.float64) @ tallies.astype(np.float64)  # exact, and faster than with integers
     return np.asarray(totals.reshape(resamples + 1, len(group), 4).swapaxes(0, 1))
 

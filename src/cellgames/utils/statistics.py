@@ -83,20 +83,6 @@ def bootstrap_weights(generator: np.random.Generator, count: int, resamples: int
     return generator.multinomial(count, np.full(count, 1 / count), resamples)
 
 
-def bayesian_weights(generator: np.random.Generator, counts: NDArray[np.int64], resamples: int) -> FloatArray:
-    """Return weights of the Bayesian bootstrap, float64 [resamples, N].
-
-    The weight of a unit is exponential, so that of `c` equal units together is of Gamma's distribution with shape `c`.
-    (Rubin 1981, "The Bayesian Bootstrap", The Annals of Statistics 9)
-
-    Args:
-        generator: Consumed.
-        counts: [N], how many equal units each entry stands for.
-        resamples: Number of rows.
-    """
-    return generator.gamma(counts, size=(resamples, len(counts)))
-
-
 def percentile_interval(resampled: ArrayLike, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
     """Return the lower and the upper bound of resampled values along the first axis."""
     low, high = np.quantile(np.asarray(resampled), [(1 - level) / 2, (1 + level) / 2], axis=0)
