@@ -70,11 +70,6 @@ class Option:
             return "yes" if self.default else "no"
         return f"{self.default:g}" if self.kind is float else str(self.default)
 
-    def defaults_text(self, others: Mapping[str, Option]) -> str:
-        """Return the default for people, with those of `others`, the same option of other owners, that differ."""
-        texts = [f"{name} {other.default_text}" for name, other in others.items() if other.default != self.default]
-        return ", ".join(text for text in (self.default_text, *texts) if text)
-
     def check(self, value: Any) -> None:
         """Raise an `InputError` unless the value is of the kind and within the limits."""
         if value is None and self.optional:

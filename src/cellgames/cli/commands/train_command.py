@@ -71,8 +71,9 @@ def add_arguments(command: argparse.ArgumentParser, without: Sequence[str] = ())
 
 def _default(users: Mapping[str, Option], option: Option) -> str:
     by_game = any(option.name in preset.values for _, preset in presets())
-    words = [option.defaults_text(users), "another for some games" * by_game]
-    return f" (default {', '.join(word for word in words if word)})" if any(words) else ""
+    others = [f"{name} {other.default_text}" for name, other in users.items() if other.default != option.default]
+    words = ", ".join(filter(None, [option.default_text, *others, "another for some games" * by_game]))
+    return f" (default {words})" if words else ""
 
 
 # ---------------------------------------------------------------- the command
