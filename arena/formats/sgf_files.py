@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from cellgames.agents.play_loop import parse_move
 from cellgames.arena.records.record_lines import Forfeit, Record, forfeit_of, json_object, to_line
@@ -341,61 +341,40 @@ class _Read:
     stopped: Forfeit | None = None
 
 
-class _Place(NamedTuple):
-    """A node of a file to read: the node before it in the tree, the state there, and what is known on its line."""
-
-    node: Node
-    before: MoveNode
-    state: StoneState
-    ply: int
-    turned: bool
-    first: bool
-
-
 def _read_tree(game: StoneGame[Any], state: StoneState, top: Node) -> _Read:
     """Return the moves of a game, which are played, with their comments; nodes without moves are left out."""
     read = _Read(MoveNode())
-    waiting = [_Place(top, read.tree, state, 0, False, True)]
+    # Nodes to read, each with the move before it, the state there, and what is known on its line.
+    waiting = [(top, read.tree, state, 0, False, True)]
     while waiting:
-        place = waiting.pop()
-        after = _read_node(game, place, read)
-        if after is None:
-            continue
-        if place.first:
-            read.turned = after.turned
-        for i, child in reversed([*enumerate(place.node.children)]):
-            waiting.append(after._replace(node=child, first=after.first and i == 0))
-    return read
-
-
-def _read_node(game: StoneGame[Any], place: _Place, read: _Read) -> _Place | None:
-    """Return the place after the moves of a node; None where a word says that a player has stopped."""
-    properties = place.node.properties
-    for name in ("AB", "AW", "AE"):
-        if name in properties:
-            raise InputError(name, "no stones on the board at the start")
-    following = next((c for child in place.node.children[:1] for c in COLOURS if c in child.properties), None)
-    _, node, state, ply, turned, first = place
-    for colour in COLOURS:
-        if colour not in properties:
-            continue
-        typed = properties[colour]
-        name = f"move {ply + 1}, {colour}[{_plain_value(typed)}]"
-        if (word := typed.strip().lower()) in STOPS:
+        source, node, state, ply, turned, first = waiting.pop()
+        for name in ("AB", "AW", "AE"):
+            if name in source.properties:
+                raise InputError(name, "no stones on the board at the start")
+        following = next((c for child in source.children[:1] for c in COLOURS if c in child.properties), None)
+        for colour in (colour for colour in COLOURS if colour in source.properties):
+            typed = source.properties[colour]
+            name = f"move {ply + 1}, {colour}[{_plain_value(typed)}]"
+            if (word := typed.strip().lower()) in STOPS:
+                if first:
+                    read.stopped = Forfeit(COLOURS.index(colour) ^ turned, STOPS[word])
+                break
+            try:
+                seat, move, turned = read_move(game, colour, typed, turned=turned, following=following)
+            except ValueError as error:
+                raise located(error, name) from None
+            if not bool(state.done) and seat != (mover := int(state.current_player)):
+                raise InputError("turn", game.info.players[mover], game.info.players[seat], where=name)
+            move, state = _played(game, state, move, name)
+            node, ply = node.child(move), ply + 1
+        else:  # nobody has stopped
+            if ply and (comment := source.properties.get("C", "").strip()):
+                node.comment = "\n".join(filter(None, (node.comment, comment)))[:MOST_COMMENT]
             if first:
-                read.stopped = Forfeit(COLOURS.index(colour) ^ turned, STOPS[word])
-            return None
-        try:
-            seat, move, turned = read_move(game, colour, typed, turned=turned, following=following)
-        except ValueError as error:
-            raise located(error, name) from None
-        if not bool(state.done) and seat != int(state.current_player):
-            raise InputError("turn", game.info.players[int(state.current_player)], game.info.players[seat], where=name)
-        move, state = _played(game, state, move, name)
-        node, ply = node.child(move), ply + 1
-    if ply and (comment := properties.get("C", "").strip()):
-        node.comment = "\n".join(filter(None, (node.comment, comment)))[:MOST_COMMENT]
-    return _Place(place.node, node, state, ply, turned, first)
+                read.turned = turned
+            for i, child in reversed([*enumerate(source.children)]):
+                waiting.append((child, node, state, ply, turned, first and i == 0))
+    return read
 
 
 def _forfeit(root: Mapping[str, str], rest: dict[str, Any], mover: int, read: _Read) -> Forfeit:
