@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
@@ -492,12 +492,12 @@ def mistakes(game: Game, records: Sequence[Record], agent: str) -> list[Mistakes
     if game.info.simultaneous or not game.info.perfect_information or game.info.stochastic:
         return []
     played = [
-        _Move(state, int(parse_move(game, move)), turn / len(record.moves))
+        (state, int(parse_move(game, move)), turn / len(record.moves))
         for record in records
         for turn, (move, state) in enumerate(zip(record.moves, replay(record), strict=False))
         if turn >= record.opening and record.agents[int(state.current_player)] == agent
     ]
-    if not played or game.winning_actions(played[0].state) is None:
+    if not played or game.winning_actions(played[0][0]) is None:
         return []
     kinds = [WIN, THREAT, *(SOLVED.format(third) for third in _THIRDS)]
     moves, errors = Counter[str](), Counter[str]()
@@ -507,18 +507,15 @@ def mistakes(game: Game, records: Sequence[Record], agent: str) -> list[Mistakes
     return [Mistakes(kind, moves[kind], errors[kind]) for kind in kinds if moves[kind]]
 
 
-class _Move(NamedTuple):
-    """A move of the agent: the position before it, a batch of one, the action, and when it was, from 0 to 1."""
+def _judged(game: Game, played: Sequence[tuple[Any, int, float]]) -> Iterator[tuple[str, bool]]:
+    """Yield the kind of each position that could be won or saved, and True if the move did not.
 
-    state: Any
-    action: int
-    when: float
-
-
-def _judged(game: Game, played: Sequence[_Move]) -> Iterator[tuple[str, bool]]:
-    """Yield the kind of each position that could be won or saved, and True if the move did not."""
-    before = type(played[0].state).cat([move.state for move in played])
-    actions = torch.tensor([move.action for move in played])
+    Args:
+        game: the rules.
+        played: for each move the position before it, a batch of one, the action, and when it was, from 0 to 1.
+    """
+    before = type(played[0][0]).cat([state for state, _, _ in played])
+    actions = torch.tensor([action for _, action, _ in played])
     winning, legal, defending = game.winning_actions(before), game.legal_actions(before), game.defending_actions(before)
     assert winning is not None
     at_once = winning.any(1)

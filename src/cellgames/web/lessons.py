@@ -173,16 +173,11 @@ class Script(BaseAgent):
         self._game, self._line = game, line
 
     def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose the line's move in each game, int64 [L]."""
-        return torch.tensor([self._move(state[row : row + 1]) for row in range(len(state))], device="cpu")
-
-    def _move(self, state: Any) -> int:
-        legal, turn = self._game.legal_actions(state)[0], int(state.turn[0])
-        if turn < len(self._line):
-            action = int(parse_moves(self._game, [self._line[turn]], {})[0])
-            if bool(legal[action]):
-                return action
-        return int(legal.nonzero()[0, 0])
+        """Choose the line's move in the one game that there is, int64 [1]."""
+        legal, turn = self._game.legal_actions(state)[0], int(state.turn)
+        if turn < len(self._line) and bool(legal[action := parse_moves(self._game, [self._line[turn]], {})]):
+            return action
+        return legal.nonzero()[0]
 
 
 class GuidedGame(Session):
