@@ -18,9 +18,10 @@ seed; in the Toroidal Cup Series that is the team that stands higher in the stan
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TypeAlias
 
 from cellgames.utils.errors import InputError
@@ -116,18 +117,14 @@ def roll_off(teams: Sequence[str], die: Die) -> list[tuple[str, tuple[int, ...]]
         ValueError: a die without end.
     """
     rolls: dict[str, list[int]] = {team: [] for team in teams}
-    groups = [list(teams)]
     for number in range(_MOST_ROLLS):
-        if all(len(group) == 1 for group in groups):
-            return [(team, tuple(rolls[team])) for group in groups for team in group]
-        after: list[list[str]] = []
-        for group in groups:
-            if len(group) > 1:
-                for team in group:
-                    rolls[team].append(die(team, number))
-                group.sort(key=lambda team: -rolls[team][-1])
-            after += [list(level) for _, level in groupby(group, key=lambda team: rolls[team][-1:])]
-        groups = after
+        alike = Counter(map(tuple, rolls.values()))
+        level = [team for team, own in rolls.items() if alike[tuple(own)] > 1]
+        if not level:
+            order = sorted(rolls, key=lambda team: [-roll for roll in rolls[team]])
+            return [(team, tuple(rolls[team])) for team in order]
+        for team in level:
+            rolls[team].append(die(team, number))
     raise InputError("die", "a fair one", f"{_MOST_ROLLS} level rolls", where=", ".join(teams))
 
 
@@ -139,12 +136,10 @@ def seed_teams(table: Sequence[Line], leagues: Mapping[str, Mapping[str, Sequenc
     place = {line.team: line.rank for line in table}
     seeds = {}
     for league, divisions in leagues.items():
-        winners = [min(members, key=lambda team: place[team]) for members in divisions.values()]
-        others = sorted(
-            (team for members in divisions.values() for team in members if team not in winners),
-            key=lambda team: place[team],
-        )
-        seeds[league] = tuple(sorted(winners + others[: SEEDS - len(winners)], key=lambda team: place[team]))
+        order = sorted(chain(*divisions.values()), key=place.__getitem__)
+        winners = {min(members, key=place.__getitem__) for members in divisions.values()}
+        others = [team for team in order if team not in winners][: SEEDS - len(winners)]
+        seeds[league] = tuple(team for team in order if team in (*winners, *others))
     return seeds
 
 
