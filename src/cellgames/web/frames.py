@@ -159,8 +159,7 @@ def packed(frames: Iterable[Frame]) -> dict[str, Any]:
         before, cells = planes, len(frame.cells)
         fields.append(frame.fields)
     size = 0 if before is None else len(before)
-    told = zlib.compressobj(_LEVEL, wbits=31)
-    words = told.compress(json.dumps(fields, separators=(",", ":"), allow_nan=False).encode()) + told.flush()
+    words = zlib.compress(json.dumps(fields, separators=(",", ":"), allow_nan=False).encode(), _LEVEL, wbits=31)
     return {
         "count": len(fields),
         "cells": cells,

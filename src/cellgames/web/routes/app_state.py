@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -133,7 +134,8 @@ class AppState:
                 for board in leaderboards(store):
                     shown = [column for column in board.columns if column.name and column.label]  # that people see
                     columns = [{name: getattr(c, name) for name in ("name", "label", "shown")} for c in shown]
-                    found.append(_finite({**board.to_data(), "columns": columns}))
+                    text = json.dumps({**board.to_data(), "columns": columns})
+                    found.append(json.loads(text, parse_constant=lambda word: None))  # for infinities and NaN
                 self._leaderboards = key, found
             return self._leaderboards[1]
 
@@ -143,12 +145,3 @@ def download(response: Response, record: Record | CupRecord, suffix: str) -> Res
     name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in record.game)[:60] or "game"
     response.headers["content-disposition"] = f'attachment; filename="{name}.{suffix}"'
     return response
-
-
-def _finite(data: Any) -> Any:
-    """Return the data with None for infinities and NaN, which JSON does not have."""
-    if isinstance(data, dict):
-        return {name: _finite(value) for name, value in data.items()}
-    if isinstance(data, list):
-        return [_finite(value) for value in data]
-    return None if isinstance(data, float) and not -1e300 < data < 1e300 else data
