@@ -88,15 +88,9 @@ def compare_seats(record: Record, *, by_score: bool | None = None) -> Iterator[t
             yield 0, 1, level if first == second else "first" if first > second else "second"
         return
     failed = () if result.forfeit is None else result.forfeit.seats
+    merits = [seat not in failed for seat in range(len(agents))] if failed else result.scores
+    same: Outcome = "both_lose" if failed else "draw"
     for one, other in combinations(range(len(agents)), 2):
-        if agents[one] == agents[other]:
-            continue
-        outcome: Outcome = "draw"
-        if failed:
-            out, also = one in failed, other in failed
-            if not (out or also):
-                continue
-            outcome = "both_lose" if out and also else "second" if out else "first"
-        elif result.scores[one] != result.scores[other]:
-            outcome = "first" if result.scores[one] > result.scores[other] else "second"
-        yield one, other, outcome
+        ours, theirs = merits[one], merits[other]
+        if agents[one] != agents[other] and not (failed and ours and theirs):
+            yield one, other, same if ours == theirs else "first" if ours > theirs else "second"
