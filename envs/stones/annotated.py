@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cellgames.envs.core.drawing import PAPER, Circle, Inset, Notes, Picture, Shape, Text, fitted, mix
+from cellgames.utils.errors import InputError
 
 from .stone_view import StoneView
 
@@ -26,8 +27,15 @@ def draw_annotated(board: StoneView, notes: Notes) -> Picture:
 
     Args:
         board: the board; its title and colours are those of the notes.
-        notes: shares from 0 to 1; actions are free cells, players 0 Black, 1 White. `LINE` moves of the line are drawn.
+        notes: shares from 0 to 1; actions are cells, players 0 Black and 1 White. `LINE` moves of the line are drawn.
+
+    Raises:
+        ValueError: notes of cells that are taken or off the board.
     """
+    cells = board.cells
+    taken = [cell for cell in {*notes.shares, *notes.numbers} if not 0 <= cell < len(cells) or cells[cell]]
+    if taken:
+        raise InputError("notes", "notes of free cells only", f"some of {sorted(taken)}")
     most = max(notes.shares.values(), default=0.0) if notes.most is None else notes.most
     depths = {cell: _depth(share, notes.least, most) for cell, share in notes.shares.items()}
     fills = {cell: mix(board.ground(cell), _MOST, depth) for cell, depth in depths.items()}
