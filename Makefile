@@ -52,7 +52,7 @@ setup: .venv/installed
 
 # About half a minute of learning, from random weights.
 demo: .venv/light
-	$(BIN)/cellgames train cloth-of-gold-small-v0 --total-steps 5000 --eval-games 20 --threads 1 --seed 1 \
+	$(BIN)/cellgames train cloth-of-gold-small-v0 --total-steps 5000 --eval-games 10 --threads 1 --seed 1 \
 		--out results/train/demo --no-resume
 	$(BIN)/cellgames round-robin cloth-of-gold-small-v0 --games 10 --opening-plies 0 --seed 1 --out results/demo --no-resume \
 		--agents greedy trained demo=results/train/demo/agent.safetensors
