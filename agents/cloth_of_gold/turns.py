@@ -211,7 +211,7 @@ def _native_turns(
 
 
 def _limits(game: ClothOfGold, state: ClothState) -> tuple[Tensor, Tensor, Tensor]:
-    """Return who has no unit, bool [L], the opponent's territory, int64 [L, S, N], and the most units, int64 [L]."""
+    """Return True for a mover without units, [L], the opponent's territory, [L, S, N], and the most units, [L]."""
     rows, player, whole = torch.arange(len(state), device=state.device), state.current_player, game.allowance(state)
     least = (state.left == whole).int()  # a turn without a unit may always place one
     room = torch.minimum(state.left, torch.maximum(ACTS_A_UNIT * whole - state.acts, least)).long()

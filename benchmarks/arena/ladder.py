@@ -56,12 +56,10 @@ SETTINGS = {
         "mixed:0.05:trained mixed:0.02:trained trained"
     ),
     "torus-v0": Setting(
-        "random mixed:0.97:greedy rollout:4 rollout:16 rollout:64 mcts:16 mcts:32 mcts:100 mixed:0.9:greedy "
-        "mixed:0.87:greedy mixed:0.84:greedy mixed:0.8:greedy mixed:0.75:greedy mixed:0.7:greedy mixed:0.6:greedy "
-        "mixed:0.5:greedy mixed:0.3:greedy mixed:0.2:greedy greedy mixed:0.5:trained mixed:0.45:trained "
-        "mixed:0.4:trained mixed:0.35:trained mixed:0.3:trained mixed:0.25:trained mixed:0.2:trained "
-        "mixed:0.15:trained mixed:0.12:trained mixed:0.1:trained mixed:0.07:trained mixed:0.05:trained "
-        "mixed:0.03:trained mixed:0.02:trained trained gumbel:16",
+        "random rollout:4 rollout:16 rollout:64 mcts:16 mcts:32 mcts:100 mixed:0.9:greedy mixed:0.8:greedy "
+        "mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.3:greedy mixed:0.2:greedy greedy mixed:0.5:trained "
+        "mixed:0.4:trained mixed:0.3:trained mixed:0.25:trained mixed:0.2:trained mixed:0.15:trained mixed:0.1:trained "
+        "mixed:0.07:trained mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16",
         games=20,
     ),
     "hex-small-v0": Setting(
@@ -97,9 +95,8 @@ SETTINGS = {
     **dict.fromkeys(
         ("cloth-of-gold-v0", "cloth-of-gold-wild-small-v0"),
         Setting(
-            "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.2:greedy greedy "
-            "mixed:0.6:trained mixed:0.5:trained mixed:0.4:trained mixed:0.3:trained mixed:0.25:trained "
-            "mixed:0.15:trained mixed:0.05:trained trained",
+            "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.4:greedy mixed:0.2:greedy greedy mixed:0.6:trained "
+            "mixed:0.4:trained mixed:0.25:trained mixed:0.15:trained mixed:0.05:trained trained",
             games=20,
             opening_plies=0,
         ),

@@ -161,9 +161,9 @@ def spells_after(spells: Tensor, points: Tensor) -> Tensor:
 
 
 def _shifted(grid: Grid, boards: Tensor) -> Seen:
-    """Return a function by which boards are seen from another cell; each shift is made once.
+    """Return a function from a step, rows down and columns right, to the boards seen from there; each is made once.
 
-    On its boards each cell has the bit that is so many rows down and columns right of it, 0 beyond the edges.
+    A cell of its boards has the bit of the cell that is a step away, 0 beyond the edges.
     """
     return cache(lambda cell: grid.shift(boards, -cell[0], -cell[1]))
 
