@@ -122,7 +122,7 @@ def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: R
     are of rounds, not of the voting step. A match depends on its own seed alone, int64 [X], and is drawn anew from
     another one.
     """
-    state = game.init(chance.draw(seeds, _SEED, torch.zeros_like(seeds)))
+    state: GridState = game.init(chance.draw(seeds, _SEED, torch.zeros_like(seeds)))
     sequence, points, _ = draw_sequences(game, seen, players, remembered, seeds)
     reserves, bought, garnets = _spent(game, seen, seeds)
     seats = torch.arange(game.players, device=seeds.device)

@@ -102,7 +102,7 @@ class ForesightAgent(GridSearch):
         before, seats, taken = state[each], players.repeat(matches).repeat_interleave(count), joint[each]
         taken[torch.arange(len(each), device=each.device), seats] = actions.repeat(matches, 1, 1).flatten(0, 1)
         after = game.step(before, taken, checked=False)
-        gain = (after.scores - before.scores).float()
+        gain: Tensor = (after.scores - before.scores).float()
         mine = gain.gather(1, seats[:, None]).squeeze(1)
         lead = mine - (gain.sum(1) - mine) / (game.players - 1)
         value = self._network.forward(game.observe(after, seats))[1] * self._network.unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from cellgames.utils.errors import InputError, shown
 from . import legality, matches, native, notation, rendering, rules
 from .notation import Position
 from .solo import GridSolo, numbers_seen
-from .state import LARGEST, MOST_TILES, RESERVE, VOTE, GridState, num_planes
+from .state import LARGEST, MOST_TILES, RESERVE, VOTE, G, num_planes
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
@@ -38,7 +38,7 @@ _LISTS = ("sequence", "reserves", "bought", "garnets", "public", "tokens")  # fi
 
 
 @dataclass(frozen=True, repr=False)
-class GridAdaptation(Game[GridState]):
+class GridAdaptation(Game[G]):
     """Grid Adaptation by pseudonam (Genius Game 4, Main Match 6): Life whose tiles carry secret sequences of bits.
 
     In each step every player names the spaces of its tiles, all at once; spaces named by several stay empty. Then one
@@ -140,18 +140,18 @@ class GridAdaptation(Game[GridState]):
         )
 
     @override
-    def _init(self, seeds: Tensor) -> GridState:
-        return matches.begin(self, seeds)
+    def _init(self, seeds: Tensor) -> G:
+        return cast(G, matches.begin(self, seeds))
 
     @override
-    def _step(self, state: GridState, actions: Tensor) -> GridState:
+    def _step(self, state: G, actions: Tensor) -> G:
         return matches.step(self, state, actions)
 
     _native_spreads = True
     _native_mask = False
 
     @override
-    def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
+    def _native_step(self, device: torch.device) -> NativeStep[G] | None:
         return None if library(device) is None else native.Step(self)
 
     def flips_now(self, round: Tensor) -> Tensor:
@@ -160,15 +160,15 @@ class GridAdaptation(Game[GridState]):
         return torch.isin(round, torch.tensor(numbers, dtype=torch.int64, device=round.device))
 
     @override
-    def is_last_turn(self, state: GridState) -> Tensor:
+    def is_last_turn(self, state: G) -> Tensor:
         """Return a mask of the matches in which the vote is due, bool [B]: no step follows it."""
         return (state.round > self.rounds) & ~state.done
 
-    def places_tiles(self, state: GridState) -> Tensor:
+    def places_tiles(self, state: G) -> Tensor:
         """Return True, bool [B], if the next step places tiles; the vote places none, nor may steps of an extension."""
         return state.round <= self.rounds
 
-    def free_spaces(self, state: GridState) -> Tensor:
+    def free_spaces(self, state: G) -> Tensor:
         """Return the spaces where tiles can be placed, the same for all players and smaller than their masks.
 
         They are bool [B, N]; none in a step that places no tiles.
@@ -176,15 +176,15 @@ class GridAdaptation(Game[GridState]):
         return legality.free_spaces(self, state)
 
     @override
-    def _legal(self, state: GridState) -> Tensor:
+    def _legal(self, state: G) -> Tensor:
         return legality.mask(self, state)
 
     @override
-    def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
+    def _legal_again(self, state: G, mask: Tensor) -> Tensor:
         return legality.mask(self, state, mask)
 
     @override
-    def _random_actions(self, state: GridState, bits: Tensor) -> Tensor:
+    def _random_actions(self, state: G, bits: Tensor) -> Tensor:
         return legality.random_actions(self, state, bits)
 
     @override
@@ -193,22 +193,22 @@ class GridAdaptation(Game[GridState]):
         return self.info.action_nvec[component] - 1 if component <= RESERVE or component == VOTE else 0
 
     @override
-    def _why_illegal(self, state: GridState, seat: int, component: int, action: int) -> str:
+    def _why_illegal(self, state: G, seat: int, component: int, action: int) -> str:
         return legality.reason(self, state, seat, component, action)
 
     @override
-    def board(self, state: GridState) -> Tensor:
+    def board(self, state: G) -> Tensor:
         """Return the `tiles`, int8 [B, H, W]."""
         return self.tiles(state)
 
-    def tiles(self, state: GridState) -> Tensor:
+    def tiles(self, state: G) -> Tensor:
         """Return the tiles, int8 [B, H, W]: the sequence of each tile, -1 on a space without a tile."""
         tiles, *digits = self.grid.unpack(state.planes.movedim(0, -1)).unbind(1)
         sequence = sum(digit.to(torch.int8) * value for digit, value in zip(digits, rules.DIGITS, strict=True))
         return torch.where(tiles, sequence, -1).to(torch.int8)
 
     @override
-    def observe(self, state: GridState, player: Tensor | int) -> Tensor:
+    def observe(self, state: G, player: Tensor | int) -> Tensor:
         """Return the planes of `PLANES` and two for each player: int16 [B, C, H, W].
 
         The board is public; sequence, reserves, garnets and points are one's own. Everybody's points, and who is tied
@@ -221,11 +221,11 @@ class GridAdaptation(Game[GridState]):
         return out.squeeze(1)
 
     @override
-    def _observe_into(self, state: GridState, out: Tensor) -> None:
+    def _observe_into(self, state: G, out: Tensor) -> None:
         self._write_observation(state, torch.arange(self.players, device=state.device).expand(len(state), -1), out)
 
     @override
-    def _native_observer(self, state: GridState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
+    def _native_observer(self, state: G, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
         if (native_code := library(state.device)) is None:
             return None
         boards, own = list(state.planes.unbind(1)), {name: field.numpy() for name, field in vars(state).items()}
@@ -240,7 +240,7 @@ class GridAdaptation(Game[GridState]):
 
         return see
 
-    def _write_observation(self, state: GridState, seats: Tensor, out: Tensor) -> None:
+    def _write_observation(self, state: G, seats: Tensor, out: Tensor) -> None:
         """Write what seats, int64 [B, k], see: [B, k, C, H, W]."""
         voting = ((state.round > self.rounds) & ~state.done)[:, None]
         votes = rules.voters(state.tied, state.tokens).gather(1, seats)
@@ -260,7 +260,7 @@ class GridAdaptation(Game[GridState]):
         write_planes(self.grid, boards, seats, numbers, (len(boards), numbers.shape[2]), out)
 
     @override
-    def outcome(self, state: GridState) -> Tensor:
+    def outcome(self, state: G) -> Tensor:
         """Return that who won a Token has won, the Elimination Candidate has lost, and the others have a draw."""
         seats = torch.arange(self.players, device=state.device)
         result = torch.where(state.tokens > 0, WIN, DRAW)
@@ -268,7 +268,7 @@ class GridAdaptation(Game[GridState]):
         return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
 
     @override
-    def infos(self, state: GridState, player: int) -> dict[str, Tensor]:
+    def infos(self, state: G, player: int) -> dict[str, Tensor]:
         """Return the player's `score`, `sequence`, `reserves`, `garnets`, [B], and the results of a finished match.
 
         `points`, `tokens` and `final_garnets` of all players, [B, P], and the Elimination `candidate`'s seat, [B]: -1
@@ -284,13 +284,13 @@ class GridAdaptation(Game[GridState]):
         }
 
     @override
-    def summary(self, state: GridState) -> dict[str, Any]:
+    def summary(self, state: G) -> dict[str, Any]:
         """Return everybody's last `sequence`, `tokens` and `garnets`, and the seat of the `candidate`."""
         lists = {name: getattr(state, name)[0].tolist() for name in ("sequence", "tokens", "garnets")}
         return {**lists, "candidate": int(state.candidate[0])}
 
     @override
-    def solo(self, state: GridState) -> Solo:
+    def solo(self, state: G) -> Solo:
         return BatchOfOne(self, state) if library(state.device) is None else GridSolo(self, state)
 
     @override
@@ -319,7 +319,7 @@ class GridAdaptation(Game[GridState]):
         return notation.choice_to_string(component, choice, self.info.action_nvec)
 
     @override
-    def state_to_string(self, state: GridState) -> str:
+    def state_to_string(self, state: G) -> str:
         """Return one line with all that the players hold, see `notation`."""
         number = int(state.round[0])
         stage: notation.Stage = "over" if state.done[0] else "vote" if number > self.rounds else "play"
@@ -338,7 +338,7 @@ class GridAdaptation(Game[GridState]):
         )
 
     @override
-    def view_to_string(self, state: GridState, player: int) -> str:
+    def view_to_string(self, state: G, player: int) -> str:
         """Return the line by `state_to_string` with `?` for what the player may not know; see `observe`."""
         if bool(state.done[0]):
             return self.state_to_string(state)
@@ -346,7 +346,7 @@ class GridAdaptation(Game[GridState]):
         return notation.view(self.state_to_string(state), player, votes=votes)
 
     @override
-    def string_to_state(self, text: str, seed: int = 0) -> GridState:
+    def string_to_state(self, text: str, seed: int = 0) -> G:
         """Return the state of a line by `state_to_string`, without which tiles were placed last.
 
         Raises:
@@ -355,7 +355,7 @@ class GridAdaptation(Game[GridState]):
         state = self.init(torch.tensor([seed], device="cpu"))
         return self._placed(state, self._position(text, self.state_to_string(state)))
 
-    def _placed(self, state: GridState, position: Position) -> GridState:
+    def _placed(self, state: G, position: Position) -> G:
         """Return one match with the fields that a line says."""
         board = torch.tensor([position.board], device="cpu")
         planes = [board >= 0, *((board >= 0) & (board & value != 0) for value in rules.DIGITS)]
@@ -396,7 +396,7 @@ class GridAdaptation(Game[GridState]):
         return position
 
     @override
-    def frames(self, before: GridState, after: GridState) -> Iterator[Picture]:
+    def frames(self, before: G, after: G) -> Iterator[Picture]:
         """Yield a step as one picture, with the tiles placed and the births and deaths of its generation."""
         moment = self.view(after)
         if int(after.turn[0]) > int(before.turn[0]) and bool(self.places_tiles(before[:1])):
@@ -405,5 +405,5 @@ class GridAdaptation(Game[GridState]):
         yield moment.draw()
 
     @override
-    def view(self, state: GridState, player: int | None = None) -> rendering.View:
+    def view(self, state: G, player: int | None = None) -> rendering.View:
         return rendering.view(self, state[:1], player)

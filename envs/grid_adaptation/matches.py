@@ -16,7 +16,7 @@ from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Operator
 
 from . import rules
-from .state import BUY, FLIP, RESERVE, VOTE, GridState
+from .state import BUY, FLIP, RESERVE, VOTE, G, GridState
 
 if TYPE_CHECKING:
     from .game import GridAdaptation
@@ -67,7 +67,7 @@ def may_pay(game: GridAdaptation, state: GridState) -> Tensor:
 
 
 @Operator
-def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
+def step(game: GridAdaptation, state: G, actions: Tensor) -> G:
     """Play a round, or the vote; actions are int64 [B, P, 7]."""
     actions = actions.long()
     after, spaces = _submitted(game, state, actions)
@@ -75,7 +75,7 @@ def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
     return _judged(game, _scored(game, after), actions[..., VOTE])
 
 
-def _submitted(game: GridAdaptation, state: GridState, actions: Tensor) -> tuple[GridState, Tensor]:
+def _submitted(game: GridAdaptation, state: G, actions: Tensor) -> tuple[G, Tensor]:
     """Return the matches after flips and purchases, and the spaces of four tiles, int64 [B, P, 4], `S` for "none"."""
     playing, none = (state.round <= game.rounds)[:, None], game.spaces
     flip = torch.where(game.flips_now(state.round)[:, None], actions[..., FLIP], 0)
@@ -96,7 +96,7 @@ def _submitted(game: GridAdaptation, state: GridState, actions: Tensor) -> tuple
     return state, torch.where(torch.stack(slots, 2), actions[..., : RESERVE + 1], none)
 
 
-def _lived(game: GridAdaptation, state: GridState, spaces: Tensor) -> GridState:
+def _lived(game: GridAdaptation, state: G, spaces: Tensor) -> G:
     """Return the matches with the tiles that land and a generation later; in the voting step nothing moves."""
     named = torch.zeros(*spaces.shape[:2], game.spaces + 1, dtype=torch.bool, device=spaces.device)
     named = named.scatter_(2, spaces, True)[:, :, :-1]
@@ -111,7 +111,7 @@ def _lived(game: GridAdaptation, state: GridState, spaces: Tensor) -> GridState:
     return state.replace(planes=planes.movedim(-1, 0), placed=new[0].t())
 
 
-def _scored(game: GridAdaptation, state: GridState) -> GridState:
+def _scored(game: GridAdaptation, state: G) -> G:
     """Return the matches with the points of the round, and rewards for them; the vote gives neither."""
     tiles, *ones = game.grid.count(state.planes.movedim(0, -1)).unbind(0)
     playing = (state.round <= game.rounds)[:, None]
@@ -125,7 +125,7 @@ def _scored(game: GridAdaptation, state: GridState) -> GridState:
     return state.replace(scores=state.scores + points, rewards=rewards, public=public)
 
 
-def _judged(game: GridAdaptation, state: GridState, votes: Tensor) -> GridState:
+def _judged(game: GridAdaptation, state: G, votes: Tensor) -> G:
     """Return the matches after the last round, after the vote, int64 [B, P], or before the next round."""
     voting, last = state.round > game.rounds, (state.round == game.rounds)[:, None]
     tokens = torch.where(last, rules.tokens(state.scores), state.tokens)

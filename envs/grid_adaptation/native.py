@@ -21,21 +21,22 @@ from cellgames.envs.native.native_library import threads
 from cellgames.utils.errors import InputError
 
 from . import legality, matches
-from .state import COMPONENTS, GridState
+from .state import COMPONENTS, G, GridState
 
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
 _MATCHES_A_THREAD = 256  # starting a thread takes as long as some dozens of matches
+_FIELDS = tuple(GridState.__dataclass_fields__)
 
 
 @matches.step.native
-def _native_step(native: Library, game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
+def _native_step(native: Library, game: GridAdaptation, state: G, actions: Tensor) -> G:
     """Return `matches.step`."""
     if not known(game, state) or actions.shape != (*state.rewards.shape, len(COMPONENTS)):
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    after = state.map(copied)
-    play(native.cellgames_grid_adaptation_step, game, after, actions, False, False)
+    after = state.replace(**{name: copied(getattr(state, name)) for name in _FIELDS})
+    play(game, after, actions, False, False)
     return after
 
 
@@ -47,20 +48,19 @@ class Step:
 
     def __call__(self, state: GridState, mask: Tensor | None, given: Tensor, random: bool) -> Transition:
         """Play a step; see `NativeStep`."""
-        native = library(state.device)
-        assert native is not None
-        return play(native.cellgames_grid_adaptation_step, self.game, state, given, random, True)
+        return play(self.game, state, given, random, True)
 
-    def bound(self, state: GridState, mask: Tensor, given: Tensor, results: Sequence[Tensor]) -> Callable[[], object]:
+    def bound(
+        self, state: GridState, mask: Tensor, given: Tensor, results: Sequence[Tensor], talk: Sequence[Tensor] = ()
+    ) -> Callable[[], object]:
         """Return the call of a step and of the mask after it in the memory of a single match; it is not renewed."""
-        native = library(state.device)
-        assert native is not None
-        head, memory = call(self.game, 1), addresses(state.tensors())
+        native, function = _function(state, talk)
+        head, memory = call(self.game, 1), addresses(fields(state))
         rewards, flags = results[1].data_ptr(), torch.empty(2, dtype=torch.bool, device="cpu")  # no end has to be told
         moves = (given.data_ptr(), given.numel(), 1, None, rewards, flags.data_ptr(), flags.data_ptr() + 1)
-        step = partial(native.cellgames_grid_adaptation_step, *head, False, memory, *moves)
+        step = partial(function, *head, False, memory, *moves, *(x.data_ptr() for x in talk))
         legal = partial(native.cellgames_grid_adaptation_legal, *head, memory, mask.data_ptr(), None)
-        return lambda: (step(), legal(), flags)
+        return lambda: (step(), legal(), flags, talk)
 
 
 @legality.mask.native
@@ -70,7 +70,7 @@ def _native_mask(native: Library, game: GridAdaptation, state: GridState, out: T
         return NotImplemented  # type: ignore[no-any-return]
     if out is None:
         out = torch.empty((len(state), game.players, game.info.num_actions), dtype=torch.bool, device=state.device)
-    inner = [x if len(x) == 1 and x.is_contiguous() else innermost(x) for x in state.tensors()]
+    inner = [x if len(x) == 1 and x.is_contiguous() else innermost(x) for x in fields(state)]
     arguments = call(game, len(out))
     native.cellgames_grid_adaptation_legal(*arguments, addresses(inner), pointer(out, torch.bool), None)
     return out
@@ -81,36 +81,36 @@ def _native_free_spaces(native: Library, game: GridAdaptation, state: GridState)
     """Return `legality.free_spaces`."""
     if not known(game, state):
         return NotImplemented  # type: ignore[no-any-return]
-    inner = list(map(innermost, state.tensors()))
+    inner = list(map(innermost, fields(state)))
     free = torch.empty((len(state), game.spaces), dtype=torch.bool, device=state.device)
     arguments = (addresses(inner), None, pointer(free, torch.bool))
     native.cellgames_grid_adaptation_legal(*call(game, len(free)), *arguments)
     return free
 
 
+def _function(state: GridState, talk: Sequence[Tensor]) -> tuple[Library, Callable[..., object]]:
+    """Return the library and its function for a step, with talk or without."""
+    native = library(state.device)
+    assert native is not None
+    return native, native.cellgames_grid_adaptation_talk_step if talk else native.cellgames_grid_adaptation_step
+
+
 def play(
-    function: Callable[..., object],
-    game: GridAdaptation,
-    state: GridState,
-    given: Tensor,
-    random: bool,
-    renew: bool,
-    components: int = len(COMPONENTS),
-    more: Sequence[object] = (),
+    game: GridAdaptation, state: GridState, given: Tensor, random: bool, renew: bool, talk: Sequence[Tensor] = ()
 ) -> Transition:
     """Play a step in native code; the results share no memory with the state, which is overwritten.
 
     Given are actions or, if `random`, bits of which they are drawn, int64 [B, P, K], or the number that bits are spread
-    out of, int64 [1]. With `renew` new matches begin where one ends. The last arguments of the function are `more`.
-    Actions of another shape raise a `ValueError`.
+    out of, int64 [1]. With `renew` new matches begin where one ends. A game with talk gives what its step takes more in
+    `talk`, and the step overwrites it. Actions of another shape raise a `ValueError`.
     """
-    batch, players = state.rewards.shape
-    shape, spread = (batch, players, components), random and given.shape == (1,)
+    batch, (_, function) = len(state), _function(state, talk)
+    shape, spread = (batch, *game.info.action_shape), random and given.shape == (1,)
     if given.shape != shape and not spread:
         raise InputError("actions", f"actions or random bits {list(shape)}", list(given.shape), where=game.id)
-    actions = given.new_empty((players, components, batch)).movedim(-1, 0) if random else given
+    actions = given.new_empty((*shape[1:], batch)).movedim(-1, 0) if random else given
     rewards, terminated, truncated = map(copied, (state.rewards, state.terminated, state.truncated))
-    inner = list(map(innermost, state.tensors()))
+    inner, words = list(map(innermost, fields(state))), [field.contiguous() for field in talk]
     rows = given if spread else given.long().flatten(1)
     function(
         *call(game, batch),
@@ -122,11 +122,12 @@ def play(
         pointer(rewards.t(), torch.float32),
         pointer(terminated, torch.bool),
         pointer(truncated, torch.bool),
-        *more,
+        *(field.data_ptr() for field in words),
     )
-    for field, written in zip(state.tensors(), inner, strict=True):
-        if field.data_ptr() != written.data_ptr():
-            field.copy_(written.movedim(-1, 0))
+    written = [*(field.movedim(-1, 0) for field in inner), *words]
+    for field, new in zip([*fields(state), *talk], written, strict=True):
+        if field.data_ptr() != new.data_ptr():
+            field.copy_(new)
     return Transition(actions, rewards, terminated, truncated)
 
 
@@ -150,7 +151,7 @@ def _for_native(game: GridAdaptation) -> ctypes.Array[ctypes.c_int64]:
 def _kinds(game: GridAdaptation) -> list[tuple[tuple[int, ...], torch.dtype]]:
     """Return shapes, without the batch, and dtypes of the fields."""
     state = game.init(torch.zeros(1, dtype=torch.int64, device="cpu"))
-    return [(tuple(field.shape[1:]), field.dtype) for field in state.tensors()]
+    return [(tuple(field.shape[1:]), field.dtype) for field in fields(state)]
 
 
 def known(game: GridAdaptation, state: GridState) -> bool:
@@ -158,8 +159,13 @@ def known(game: GridAdaptation, state: GridState) -> bool:
     batch = len(state)
     return all(
         field.shape == (batch, *shape) and field.dtype == dtype
-        for field, (shape, dtype) in zip(state.tensors(), _kinds(game), strict=True)
+        for field, (shape, dtype) in zip(fields(state), _kinds(game), strict=True)
     )
+
+
+def fields(state: GridState) -> list[Tensor]:
+    """Return the fields that native code takes; a state may have more behind them."""
+    return [getattr(state, name) for name in _FIELDS]
 
 
 def addresses(inner: Sequence[Tensor]) -> ctypes.Array[ctypes.c_void_p]:

@@ -53,19 +53,12 @@ class GridSolo(NativeSolo):
     def _share(self) -> None:
         super()._share()
         self._own: dict[str, Any] = dict(zip(vars(self._state), self._fields, strict=True))
-        self._seen = np.empty(self._game.info.observation.shape, np.int16)
+        self._seen = np.empty(self._game.base.info.observation.shape, np.int16)
 
     @override
     def _look(self) -> None:
         super()._look()
         self._over, self._fresh = self.terminated or self.truncated, False
-
-    def pause(self) -> None:
-        """Play a step in which nothing on the board moves."""
-        self._own["turn"] += 1
-        for name in ("rewards", "placed"):
-            self._own[name][:] = 0
-        self._look()
 
     @override
     def observe(self, player: int) -> npt.NDArray[np.int16]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
+from typing_extensions import TypeVar
 
 from cellgames.envs.core.state import State
 
@@ -68,6 +70,10 @@ class GridState(State):
     tied: Tensor
     tokens: Tensor
     candidate: Tensor
+
+
+G = TypeVar("G", bound=GridState, default=Any)
+"""The type of the states of a game, which may extend `GridState`."""
 
 
 def num_planes(players: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import torch
@@ -26,7 +26,7 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.notation import Position
 from cellgames.envs.grid_adaptation.rendering import View
 from cellgames.envs.grid_adaptation.rules import flipped
-from cellgames.envs.grid_adaptation.state import COMPONENTS, FLIP, GridState
+from cellgames.envs.grid_adaptation.state import COMPONENTS, FLIP
 from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
@@ -44,7 +44,7 @@ Promises = Literal["none", "ally", "sequence"]
 
 
 @dataclass(frozen=True, repr=False)
-class GridAdaptationTalk(GridAdaptation):
+class GridAdaptationTalk(GridAdaptation[TalkState]):
     """Grid Adaptation with steps before each round in which all players say words at once, and do nothing else.
 
     Attributes:
@@ -139,16 +139,16 @@ class GridAdaptationTalk(GridAdaptation):
         nvec = self.base.info.action_nvec
         return [sum(nvec[:part]) + self.fallback(part, None) for part in range(BASE)]
 
-    def talking(self, state: GridState) -> Tensor:
+    def talking(self, state: TalkState) -> Tensor:
         """Return a mask of the matches whose next step is a talk step, bool [B]; False after the end."""
-        return _with_talk(state).talks < state.round.clamp(max=self.rounds) * self.talk_steps
+        return state.talks < state.round.clamp(max=self.rounds) * self.talk_steps
 
-    def allies(self, state: GridState) -> Tensor:
+    def allies(self, state: TalkState) -> Tensor:
         """Return the seat of each player's ally, int64 [B, P]; its own without one."""
         seats = torch.arange(self.players, device=state.device).expand(len(state), -1)
         if self.promises != "ally":
             return seats ^ 1
-        named = words.promised(self, _with_talk(state)) - 1
+        named = words.promised(self, state) - 1
         named = named.where((named >= 0) & (named < self.players), seats)
         return named.where(named.gather(1, named) == seats, seats)
 
@@ -159,15 +159,15 @@ class GridAdaptationTalk(GridAdaptation):
         alone = allies == torch.arange(self.players, device=rewards.device)
         return torch.where(alone, rewards, (1 - share) * rewards + share * rewards.gather(1, allies))
 
-    def kept(self, state: GridState) -> Tensor:
+    def kept(self, state: TalkState) -> Tensor:
         """Return a mask of the flips that keep a promise to come near a sequence, bool [B, P, 4]; all without one."""
-        word = words.promised(self, _with_talk(state))[..., None]
+        word = words.promised(self, state)[..., None]
         after = flipped(state.sequence[..., None], torch.arange(4, device=state.device))
         distance = popcount(after ^ (word - 1))
         return (distance == distance.amin(2, keepdim=True)) | (word <= 0) | (word > 8)
 
     @override
-    def places_tiles(self, state: GridState) -> Tensor:
+    def places_tiles(self, state: TalkState) -> Tensor:
         return super().places_tiles(state) & ~self.talking(state)
 
     @override
@@ -175,24 +175,20 @@ class GridAdaptationTalk(GridAdaptation):
         shape = (len(seeds), self.talks, self.players, self.places)
         said = torch.full(shape, words.TO_COME, dtype=torch.int8, device=seeds.device)
         altered = said.clone() if self.scramble or self.mute else said.new_empty(len(seeds), 0, *shape[2:])
-        fields = [*super()._init(seeds).tensors(), torch.zeros_like(seeds), said, altered]
+        fields: list[Tensor] = [*self.base._init(seeds).tensors(), torch.zeros_like(seeds), said, altered]
         return TalkState(*fields)
 
     @override
-    def _step(self, state: GridState, actions: Tensor) -> TalkState:
-        state = _with_talk(state)
-        now, base = self.talking(state), state.base
-        quiet = base.replace(
-            turn=base.turn + 1, rewards=torch.zeros_like(base.rewards), placed=torch.zeros_like(base.placed)
+    def _step(self, state: TalkState, actions: Tensor) -> TalkState:
+        now = self.talking(state)
+        after = state.replace(
+            turn=state.turn + 1, rewards=torch.zeros_like(state.rewards), placed=torch.zeros_like(state.placed)
         )
-        if now.all():
-            base = quiet
-        else:
-            played = self.base._step(base, actions[..., :BASE])
+        if not now.all():
+            played = self.base._step(state, actions[..., :BASE])
             played = played.replace(rewards=self.shared(played.rewards, self.allies(state)))
-            base = played if not now.any() else quiet.merge(played, lambda one, other: choose_envs(now, one, other))
+            after = played if not now.any() else after.merge(played, lambda one, other: choose_envs(now, one, other))
         env_ids = now.nonzero().squeeze(1)
-        after = state.with_base(base)
         if not len(env_ids):
             return after
         after = after.replace(said=state.said.clone(), heard=state.heard.clone(), talks=state.talks + now)
@@ -203,33 +199,24 @@ class GridAdaptationTalk(GridAdaptation):
         return after
 
     @override
-    def _restart(self, state: GridState, done: Tensor) -> TalkState:
-        state = _with_talk(state)
-        after = state.with_base(self.base._restart(state.base, done))
-        for field in (after.said, after.heard):
-            field[done] = words.TO_COME
-        after.talks[done] = 0
-        return after
-
-    @override
-    def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
+    def _native_step(self, device: torch.device) -> NativeStep[TalkState] | None:
         fails = library(device) is None or self.promises == "sequence"  # native code draws any flip
-        return None if fails else partial(native.step_in_place, self)
+        return None if fails else native.Step(self)
 
     @override
-    def free_spaces(self, state: GridState) -> Tensor:
+    def free_spaces(self, state: TalkState) -> Tensor:
         closed = torch.where(self.talking(state), self.rounds + 1, state.round)  # as in the voting step
-        return self.base.free_spaces(_with_talk(state).base.replace(round=closed))
+        return self.base.free_spaces(state.replace(round=closed))
 
     @override
-    def _legal(self, state: GridState) -> Tensor:
+    def _legal(self, state: TalkState) -> Tensor:
         shape = (len(state), self.players, self.info.num_actions)
         return self._legal_again(state, torch.empty(shape, dtype=torch.bool, device=state.device))
 
     @override
-    def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
+    def _legal_again(self, state: TalkState, mask: Tensor) -> Tensor:
         now, base_width = self.talking(state), self.base.info.num_actions
-        mask[..., :base_width] = self.base._legal(_with_talk(state).base)
+        mask[..., :base_width] = self.base._legal(state)
         if self.promises == "sequence":
             flips = mask[..., self.silent[FLIP] : self.silent[FLIP] + 4]
             flips &= self.kept(state) | ~along_envs(self.flips_now(state.round), 3)
@@ -242,40 +229,38 @@ class GridAdaptationTalk(GridAdaptation):
         return mask
 
     @override
-    def _random_actions(self, state: GridState, bits: Tensor) -> Tensor:
+    def _random_actions(self, state: TalkState, bits: Tensor) -> Tensor:
         if self.promises == "sequence":
             return Game._random_actions(self, state, bits)
-        played = self.base._random_actions(_with_talk(state).base, bits[..., :BASE])
+        played = self.base._random_actions(state, bits[..., :BASE])
         said = (bits[..., BASE:] * (self.words + 1)) >> 31
         now = along_envs(self.talking(state), bits.ndim)
         nothing = torch.tensor([self.fallback(part, None) for part in range(BASE)], device=bits.device)
         return torch.cat((torch.where(now, nothing, played), said * now), -1)
 
     @override
-    def _why_illegal(self, state: GridState, seat: int, component: int, action: int) -> str:
+    def _why_illegal(self, state: TalkState, seat: int, component: int, action: int) -> str:
         if component >= BASE:
             return "words are said in talk steps only"
         if bool(self.talking(state)):
             return f"in a talk step there is no {COMPONENTS[component]}"
         if component == FLIP and self.promises == "sequence" and bool(self.flips_now(state.round)):
-            return f"the player has promised {int(words.promised(self, _with_talk(state))[0, seat]) - 1:03b}"
+            return f"the player has promised {int(words.promised(self, state)[0, seat]) - 1:03b}"
         return super()._why_illegal(state, seat, component, action)
 
     @override
-    def board(self, state: GridState) -> Tensor:
+    def board(self, state: TalkState) -> Tensor:
         """Return int8 [B, C, H, W]: the `tiles`, and all words on further planes.
 
         They are the words of each talk step by sender as they were said, then as they arrived, filled in row by row:
         -1 in talk steps to come.
         """
-        state = _with_talk(state)
         all_words = torch.cat((state.said.flatten(1), state.arrived.flatten(1)), 1)
         return torch.cat((self.tiles(state)[:, None], words.on_planes(self, all_words, words.TO_COME)), 1)
 
     @override
-    def observe(self, state: GridState, player: Tensor | int) -> Tensor:
+    def observe(self, state: TalkState, player: Tensor | int) -> Tensor:
         """Return the base game's planes, one that is 1 in talk steps, those of words, and those of the ally's seat."""
-        state = _with_talk(state)
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         known = words.one_hot(self, words.history(self, state.said, state.arrived, seat))
         talking = self.talking(state)[:, None, None, None].expand(-1, 1, self.size, self.size)
@@ -287,21 +272,20 @@ class GridAdaptationTalk(GridAdaptation):
         return torch.cat(parts, 1)
 
     @override
-    def _native_observer(self, state: GridState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
+    def _native_observer(self, state: TalkState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
         """Return None: what players know of words is made anew for every look."""
 
     @override
-    def _observe_into(self, state: GridState, out: Tensor) -> None:
+    def _observe_into(self, state: TalkState, out: Tensor) -> None:
         Game._observe_into(self, state, out)
 
     @override
-    def infos(self, state: GridState, player: int) -> dict[str, Tensor]:
+    def infos(self, state: TalkState, player: int) -> dict[str, Tensor]:
         """Return those of the base game, and the words `heard` in the last talk step by sender, [B, P].
 
         They are -1 at the player's own seat, and everywhere before the first talk step. The seat of the `ally`, [B], is
         there if rewards are shared, -1 without one.
         """
-        state = _with_talk(state)
         arrived = words.heard_by(self, state.arrived, torch.full_like(state.talks, player)).long()
         last = arrived[torch.arange(len(state), device=state.device), (state.talks - 1).clamp(min=0)]
         heard = torch.cat((last[:, :player], torch.full_like(last[:, :1], words.TO_COME), last[:, player:]), 1)
@@ -312,10 +296,10 @@ class GridAdaptationTalk(GridAdaptation):
         return found
 
     @override
-    def solo(self, state: GridState) -> Solo:
+    def solo(self, state: TalkState) -> Solo:
         if library(state.device) is None or self.reward_sharing is not None or self.promises != "none":
             return BatchOfOne(self, state)
-        return TalkSolo(self, _with_talk(state))
+        return TalkSolo(self, state)
 
     @override
     def action_to_string(self, action: int) -> str:
@@ -341,24 +325,23 @@ class GridAdaptationTalk(GridAdaptation):
         return f"say:{choice}{receiver}" if choice else "none"
 
     @override
-    def state_to_string(self, state: GridState) -> str:
-        return super().state_to_string(state) + notation.to_text(self, _with_talk(state))
+    def state_to_string(self, state: TalkState) -> str:
+        return super().state_to_string(state) + notation.to_text(self, state)
 
     @override
-    def view_to_string(self, state: GridState, player: int) -> str:
-        state = _with_talk(state)
-        return self.base.view_to_string(state.base, player) + notation.to_text(self, state, player)
+    def view_to_string(self, state: TalkState, player: int) -> str:
+        return self.base.view_to_string(state, player) + notation.to_text(self, state, player)
 
     @override
     def string_to_state(self, text: str, seed: int = 0) -> TalkState:
-        state = _with_talk(self.init(torch.tensor([seed], device="cpu")))
+        state = self.init(torch.tensor([seed], device="cpu"))
         example, found = self.state_to_string(state), notation.split(self, text)
         if found is None:
             raise InputError("position", f"a position such as {shown(example, 200)}", shown(text), where=self.id)
         line, played = found
         position = self._position(line, example)
         self._check_talks(position, len(played[0]), text)
-        return notation.with_words(self, _with_talk(self._placed(state, position)), played)
+        return notation.with_words(self, self._placed(state, position), played)
 
     def _check_talks(self, position: Position, played: int, text: str) -> None:
         """Raise an error unless `played` talk steps may have been played before a position."""
@@ -369,14 +352,9 @@ class GridAdaptationTalk(GridAdaptation):
             raise InputError("position", f"{expected} in this round", f"{played}: {shown(text)}", where=self.id)
 
     @override
-    def view(self, state: GridState, player: int | None = None) -> View:
-        state = _with_talk(state[:1])
+    def view(self, state: TalkState, player: int | None = None) -> View:
+        state = state[:1]
         view = super().view(state, player)
         title = f"Talk before {view.title.lower()}" if bool(self.talking(state)) else view.title
         talk = last_talk(self, state, player)
         return replace(view, title=title, more=talk.lines(), more_text=tuple(talk.text()))
-
-
-def _with_talk(state: GridState) -> TalkState:
-    assert isinstance(state, TalkState)
-    return state

@@ -5,45 +5,64 @@ The base game's part of a step is that of `grid_adaptation.native`.
 
 from __future__ import annotations
 
-import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from cellgames.envs.core.vector import Transition
 from cellgames.envs.grid_adaptation import native as rounds
-from cellgames.envs.native import library, pointer
 
 from . import words
-from .state import BASE, TalkState
+from .state import TalkState
 
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
 
 
-def step_in_place(
-    game: GridAdaptationTalk, state: TalkState, mask: Tensor | None, given: Tensor, random: bool
-) -> Transition:
-    """Play a step in every match, and begin new ones where one ends: see `rounds.step_in_place`."""
-    native = library(state.device)
-    assert native is not None
-    spoken = game.talking(state).nonzero().squeeze(1) if state.heard.shape[1] else None
-    number, seeds = (state.talks.clone(), state.seed.clone()) if spoken is not None else (state.talks, state.seed)
-    said, talks = state.said.contiguous(), state.talks.contiguous()
-    options = (ctypes.c_int64 * 4)(game.places, game.words, game.talk_steps, game.talks)
-    more = options, pointer(talks, torch.int64), pointer(said, torch.int8)
-    allies = game.allies(state) if game.reward_sharing else None
-    function, components = native.cellgames_grid_adaptation_talk_step, BASE + game.places
-    played = rounds.play(function, game.base, state.base, given, random, True, components, more)
-    if allies is not None:
-        for rewards in (state.rewards, played.rewards):
-            rewards.copy_(game.shared(rewards, allies))
-    for field, written in ((state.talks, talks), (state.said, said)):
-        if field.data_ptr() != written.data_ptr():
-            field.copy_(written)
-    if spoken is not None:
-        step = number[spoken]
-        state.heard[spoken, step] = words.delivered(game, seeds[spoken], step, state.said[spoken, step])
-        state.heard[played.terminated] = words.TO_COME
-    return played
+@dataclass(frozen=True)
+class Step:
+    """The step of a `Vector`, and of single matches without allies and promises: see `rounds.Step`."""
+
+    game: GridAdaptationTalk
+
+    def __call__(self, state: TalkState, mask: Tensor | None, given: Tensor, random: bool) -> Transition:
+        """Play a step; see `NativeStep`."""
+        game = self.game
+        spoken = game.talking(state).nonzero().squeeze(1) if state.heard.shape[1] else None
+        number, seeds = (state.talks.clone(), state.seed.clone()) if spoken is not None else (state.talks, state.seed)
+        allies = game.allies(state) if game.reward_sharing else None
+        played = rounds.play(game, state, given, random, True, self._talk(state))
+        if allies is not None:
+            for rewards in (state.rewards, played.rewards):
+                rewards.copy_(game.shared(rewards, allies))
+        if spoken is not None:
+            step = number[spoken]
+            state.heard[spoken, step] = words.delivered(game, seeds[spoken], step, state.said[spoken, step])
+            state.heard[played.terminated] = words.TO_COME
+        return played
+
+    def _talk(self, state: TalkState) -> tuple[Tensor, Tensor, Tensor]:
+        game = self.game
+        numbers = game.places, game.words, game.talk_steps, game.talks
+        return torch.tensor(numbers, device="cpu"), state.talks, state.said
+
+    def bound(self, state: TalkState, mask: Tensor, given: Tensor, results: Sequence[Tensor]) -> Callable[[], object]:
+        """Return the call of a step in the memory of a single match; see `rounds.Step.bound`."""
+        game, own, width = self.game, mask.numpy()[0], self.game.base.info.num_actions
+        legal, silent = np.zeros((game.players, width), np.bool_), np.zeros(width, np.bool_)
+        silent[game.silent] = True
+        nothing = np.arange(game.places * (game.words + 1)) % (game.words + 1) == 0
+        play = rounds.Step(game).bound(state, torch.from_numpy(legal), given, results, self._talk(state))
+
+        def step() -> None:
+            number = int(state.talks)
+            play()
+            if state.heard.shape[1] and int(state.talks) > number:
+                state.heard[:, number] = words.delivered(game, state.seed, state.talks - 1, state.said[:, number])
+            own[:, :width], own[:, width:] = (silent, True) if bool(game.talking(state)) else (legal, nothing)
+
+        return step

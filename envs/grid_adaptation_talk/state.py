@@ -39,7 +39,3 @@ class TalkState(GridState):
     def arrived(self) -> Tensor:
         """The words as they arrive, int8 [B, T, P, R], altered or not."""
         return self.heard if self.heard.shape[1] else self.said
-
-    def with_base(self, base: GridState) -> TalkState:
-        """Return the state with the fields of the base game replaced."""
-        return TalkState(*base.tensors(), *self.tensors()[-3:])

@@ -87,12 +87,12 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
     tiles = np.zeros((len(records), rounds, 8), dtype=np.int64)
     kept = {name: np.zeros((len(records), rounds, players), dtype=np.int64) for name in _KEPT}
     for step in stepped(game, records):
-        env_ids = game.places_tiles(step.before).nonzero().flatten()  # type: ignore[arg-type]  # a step of this game
+        env_ids = game.places_tiles(step.before).nonzero().flatten()
         if not len(env_ids):
             continue
         before, after, actions = step.before[env_ids], step.after[env_ids], step.actions[env_ids]
         at = np.array(step.rows)[env_ids.numpy()], before.round.numpy() - 1  # type: ignore[attr-defined]
-        board = game.tiles(after)  # type: ignore[arg-type]  # a step of this game
+        board = game.tiles(after)
         tiles[at] = np.stack([(board == sequence).sum((1, 2)).numpy() for sequence in range(8)], 1)
         named, clashed = _named(game, actions, after.placed)  # type: ignore[attr-defined]
         numbers = {

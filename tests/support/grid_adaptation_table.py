@@ -50,7 +50,7 @@ def packed(boards: Tensor) -> Tensor:
 
 def position(game: GridAdaptation, board: Board | None = None, *, seed: int = 0, **fields: Any) -> GridState:
     """A batch of one with some fields of a new match replaced, each as numbers without the batch."""
-    state = game.init(seeds(seed, 1))
+    state: GridState = game.init(seeds(seed, 1))
     new = {name: torch.tensor([value], dtype=getattr(state, name).dtype) for name, value in fields.items()}
     if board is not None:
         new["planes"] = packed(torch.tensor([board]))

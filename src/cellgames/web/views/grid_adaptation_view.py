@@ -7,7 +7,7 @@ Sequences, reserves, garnets and points are secret: a seat that plays sees its o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from cellgames.envs.core.drawing import INK, PALE
 from cellgames.envs.grid_adaptation import rendering as drawn
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.state import FLIP, MOST_TILES, RESERVE, GridState
+from cellgames.envs.grid_adaptation.state import FLIP, MOST_TILES, RESERVE, G, GridState
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.envs.grid_adaptation_talk.rendering import last_talk, said
 from cellgames.envs.grid_adaptation_talk.state import TalkState
@@ -35,7 +35,7 @@ _SECRET = ("points", "sequence", "tokens", "garnets", "reserves")
 """What is one's own to know; the table shows these columns."""
 
 
-class GridView(View):
+class GridView(View, Generic[G]):
     """A view of Grid Adaptation; marks are the bits of `_MARKS`: tiles that were placed, were born and died."""
 
     game: GridAdaptation
@@ -86,7 +86,7 @@ class GridView(View):
         return self.game.spaces * self.game.rounds
 
     @override
-    def frame(self, state: GridState, before: GridState | None, viewer: int | None, action: Action = None) -> Frame:
+    def frame(self, state: G, before: G | None, viewer: int | None, action: Action = None) -> Frame:
         # Who placed what is secret, so a seat is shown as placed the spaces that it has named itself. A tile there may
         # as well be a newborn on a space that others had named, too: the board does not tell, to the seat neither.
         board = self.game.tiles(state)[0].numpy(force=True)
@@ -117,7 +117,7 @@ class GridView(View):
         return Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), fields)
 
     @override
-    def trial(self, state: GridState, seat: int, action: Action, most: int) -> Iterator[Frame]:
+    def trial(self, state: G, seat: int, action: Action, most: int) -> Iterator[Frame]:
         # Each round has one generation. The others' tiles of this round and all that they hold stay unknown.
         number, last = int(state.round[0]), self.game.rounds
         if number > last:
@@ -158,7 +158,7 @@ class GridView(View):
     def clicks(self, action: Sequence[int]) -> dict[str, Any]:
         return clicked(_named(self.game, action), "Submit")
 
-    def status(self, state: GridState, *, after: bool) -> str:
+    def status(self, state: G, *, after: bool) -> str:
         """Return a line on the next round or, with `after`, on the one just played."""
         game, number = self.game, int(state.round[0])
         if bool(state.done[0]):
@@ -171,7 +171,7 @@ class GridView(View):
         return f"Round {number} of {game.rounds}{flips}"
 
     @override
-    def controls(self, state: GridState, seat: int) -> dict[str, Any]:
+    def controls(self, state: G, seat: int) -> dict[str, Any]:
         number, rules_only = int(state.round[0]), self.game.base.info.num_actions
         voting, plays = number > self.game.rounds, bool(self.game.places_tiles(state)[0])
         votes = self.game.legal_actions(state)[0, seat, rules_only - self.game.players - 1 : rules_only]
@@ -197,7 +197,7 @@ class GridView(View):
         }
 
 
-class TalkView(GridView):
+class TalkView(GridView[TalkState]):
     """A view of Grid Adaptation with talk; the table has a column of words."""
 
     game: GridAdaptationTalk
@@ -209,14 +209,13 @@ class TalkView(GridView):
         return layout
 
     @override
-    def frame(self, state: GridState, before: GridState | None, viewer: int | None, action: Action = None) -> Frame:
+    def frame(self, state: TalkState, before: TalkState | None, viewer: int | None, action: Action = None) -> Frame:
         frame = super().frame(state, before, viewer, action)
         frame.fields["infos"]["said"] = self._said(state, viewer)
         return frame
 
-    def _said(self, state: GridState, viewer: int | None) -> list[Any]:
+    def _said(self, state: TalkState, viewer: int | None) -> list[Any]:
         """Return the words of the last talk step that a viewer knows: for each seat pairs of a receiver and a word."""
-        assert isinstance(state, TalkState)
         talk = last_talk(self.game, state, viewer)
         pairs: list[Any] = []
         for letters in talk.letters:
@@ -226,13 +225,13 @@ class TalkView(GridView):
         return pairs or [None] * self.game.players
 
     @override
-    def status(self, state: GridState, *, after: bool) -> str:
+    def status(self, state: TalkState, *, after: bool) -> str:
         if not after and bool(self.game.talking(state)[0]):
             return f"Talk before round {int(state.round[0])} of {self.game.rounds}"
         return super().status(state, after=after)
 
     @override
-    def controls(self, state: GridState, seat: int) -> dict[str, Any]:
+    def controls(self, state: TalkState, seat: int) -> dict[str, Any]:
         others = [name for other, name in enumerate(player_names(self.game)) if other != seat]
         return super().controls(state, seat) | {
             "talking": bool(self.game.talking(state)[0]),
