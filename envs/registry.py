@@ -227,7 +227,7 @@ def load_plugins() -> None:
     for module in [*(point.module for point in entry_points(group=ENTRY_POINTS)), *named]:
         try:
             import_games(module) if is_foreign(module) else importlib.import_module(module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             text = f"the games of {module!r} are missing: importing it failed with {type(error).__name__}: {error}"
             warnings.warn(text, stacklevel=2)
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from cellgames.envs.core import chance
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, check_one_of, shown
 from cellgames.utils.extras import install
 
 Array = npt.NDArray[Any]
@@ -108,6 +108,8 @@ def simulator(name: str, drawn: bool = False) -> Simulator:
     if library in ("openspiel", "pgx"):
         return OpenSpielGame(rest) if library == "openspiel" else PgxGame(rest)
     made = _tried(name, _ENVIRONMENT, _factory(name, library, rest, drawn))
+    if not hasattr(made, "possible_agents"):
+        raise InputError(shown(name), "an environment of PettingZoo", type(made).__name__)
     return AECGame(made) if hasattr(made, "agent_iter") else ParallelGame(made)
 
 
@@ -195,10 +197,10 @@ class _PettingZoo(Simulator):
         return [score + float(rewards.get(agent, 0.0)) for score, agent in agents]
 
     def _rendered(self) -> Any:
-        try:
+        with suppress(Exception), warnings.catch_warnings():  # many environments render only to a window
+            warnings.simplefilter("ignore")
             return self.env.render()
-        except Exception:  # many environments render only to a window
-            return None
+        return None
 
     @override
     def text(self) -> str:
@@ -290,6 +292,7 @@ class OpenSpielGame(Simulator):
             import pyspiel
         except ImportError as error:
             raise ImportError(f"games of OpenSpiel need OpenSpiel: {install('openspiel')}") from error
+        check_one_of("openspiel", name.partition("(")[0], pyspiel.registered_names())  # else C++ prints all of them
         try:
             self.rules = pyspiel.load_game(name)
         except Exception as error:

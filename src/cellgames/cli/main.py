@@ -127,6 +127,14 @@ class _Parser(argparse.ArgumentParser):
         print_error(f"{self.prog}: {clipped(message)} (see {self.prog} --help)")
         self.exit(2)
 
+    @override
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise _ParserExit(status)
+
+
+class _ParserExit(SystemExit):
+    """The end after help, the version or a mistake; any other `SystemExit` comes from code of the user."""
+
 
 def _meant(near: Sequence[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
@@ -198,7 +206,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             print("\nStopped.", file=sys.stderr)
             return 130
-        except Exception as error:
+        except _ParserExit:
+            raise
+        except (Exception, SystemExit) as error:
             if "--debug" in given:
                 traceback.print_exc()
             return _complain(error)
@@ -239,8 +249,12 @@ def _shown_log(debug: bool) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def _complain(error: Exception) -> int:
+def _complain(error: Exception | SystemExit) -> int:
     """Print one line on standard error and return the exit code."""
+    if isinstance(error, SystemExit):
+        library = os.path.dirname(argparse.__file__)
+        at = [at for at in traceback.extract_tb(error.__traceback__) if not at.filename.startswith(library)][-1]
+        error = InputError(f"{at.filename}, line {at.lineno}", cause=f"this code ended the program by {error!r}")
     text = clipped(str(error), MOST_MESSAGE)
     if isinstance(error, OSError) and error.strerror:
         text = f"{clipped(str(error.filename), 400)}: {error.strerror}" if error.filename else error.strerror

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from command import Command
 from PIL import Image
 from refusals import refused
 
@@ -158,12 +159,15 @@ def test_a_position_is_drawn_by_its_own_environment() -> None:
         assert (np.asarray(drawn) == pixels[-1]).all()
 
 
-def test_a_command_checks_a_game(own: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check-game", own, "--turns", "3", "--quiet"]) == 0
-    assert "my_env.py:env: 3 players, all at once, 3 actions" in capsys.readouterr().out
+def test_a_command_checks_a_game(own: str, command: Command) -> None:
+    assert "my_env.py:env: 3 players, all at once, 3 actions" in command(f"check-game {own} --turns 3 --quiet")
     Path("wrong.py").write_text(PARALLEL.replace("total = sum(actions.values())", "total = 1 // (2 - self.turn)"))
-    assert main(["check-game", "wrong.py:env", "--quiet"]) == 2
-    assert "wrong.py, line 17, in step: ZeroDivisionError" in capsys.readouterr().err
+    assert "wrong.py, line 17, in step: ZeroDivisionError" in command.both("check-game wrong.py:env --quiet", code=2)[1]
+    Path("leaves.py").write_text("import argparse\n\nargparse.ArgumentParser().exit()\n")
+    Path("nothing.py").write_text("def env():\n    return 5\n")
+    refused = {"leaves.py:env": ", line 3: ", "leaves:any-v0": ", line 3: ", "nothing.py:env": "of PettingZoo, got int"}
+    for name, message in refused.items():
+        assert message in command.refused(f"check-game {name}")
 
 
 @pytest.mark.parametrize("name", ["pig(winscore=10)", "backgammon"])
