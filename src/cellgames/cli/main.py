@@ -106,6 +106,15 @@ class _Parser(argparse.ArgumentParser):
     @override
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         found, unknown = super().parse_known_args(args, namespace)
+        match self._get_positional_actions(), unknown:
+            # Options stand between two words of which the first may be missing: argparse takes it for the second.
+            case [first, second], [word] if getattr(found, first.dest) is None and not word.startswith("-"):
+                try:
+                    setattr(found, first.dest, self._get_value(first, getattr(found, second.dest)))
+                except argparse.ArgumentError as error:
+                    self.error(str(error))
+                setattr(found, second.dest, word)
+                return found, []
         if unknown:
             near = difflib.get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, n=1)
             self.error(f"unrecognized arguments: {' '.join(unknown)}{_meant(near)}")
