@@ -18,6 +18,7 @@ from cellgames.cli.shared_options import (
     add_workers,
     folder_of,
     make_game,
+    typed_game,
     workers_of,
 )
 from cellgames.lab.evolution.evolve_options import EvolveOptions
@@ -129,9 +130,8 @@ def _report(found: Evolution, arguments: argparse.Namespace) -> None:
     print()
     print_kept(found.out, about)
     folder = shlex.quote(str(found.out))
-    game = " ".join([arguments.game.typed, *(f"--param {word}" for word in arguments.param)])
     print_next(
         (f"replay {folder}", "check every game"),
-        (f"evaluate {game} --opening-plies 0 --agents champion:{folder} greedy", ""),
+        (f"evaluate {typed_game(arguments)} --opening-plies 0 --agents champion:{folder} greedy", ""),
         "the same command with more --rounds: evolves on",
     )

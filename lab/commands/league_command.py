@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.commands.train_command import progress_text
 from cellgames.cli.console import leaderboard_command, print_kept, print_next, stopped
-from cellgames.cli.shared_options import add_command, add_game, folder_of, parameters
+from cellgames.cli.shared_options import add_command, add_game, folder_of, typed_game
 from cellgames.lab.populations.league_options import LeagueOptions
 
 from .trainings import add_trainings, run_trainings, settings_of
@@ -105,11 +105,10 @@ def _report(found: League, arguments: argparse.Namespace) -> None:
         "games": "the games between members, with records",
     }
     print_kept(found.out, about)
-    mixture, game = shlex.quote(f"league:{found.out}"), arguments.game.typed
-    own = "".join(f" --param {shlex.quote(f'{name}={value}')}" for name, value in sorted(parameters(arguments).items()))
+    mixture, game = shlex.quote(f"league:{found.out}"), typed_game(arguments)
     print_next(
-        (f"evaluate {game}{own} --agents {mixture} greedy", "measure the mixture"),
-        (f"exploit {game} {mixture}{own} --steps {found.steps}", "look for a hole in it"),
+        (f"evaluate {game} --agents {mixture}", "measure the mixture"),
+        (f"exploit {game} {mixture} --steps {found.steps}", "look for a hole in it"),
         *leaderboard_command(arguments),
         "the same command with more --rounds goes on",
     )

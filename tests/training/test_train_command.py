@@ -280,7 +280,7 @@ def test_the_command_line_takes_a_module_in_front_of_the_game(
     words = f"train {typed} --param line=3 --total-steps 200 --num-envs 16 --num-steps 16 --channels 4 --layers 1 "
     assert main(f"{words} --eval-games 2 --eval-opponents random --out {out} --quiet".split()) == 0
     told = capsys.readouterr().out
-    assert f"evaluate {typed} --agents {out}" in told
+    assert f"evaluate {typed} --param line=3 --agents {out}" in told
     assert f"play {typed} --param line=3 --agents {out}" in told
     assert isinstance(load_network(out / "agent.safetensors").network, BoardNetwork)
     again = f"evaluate {typed} --param line=3 --agents {out} random --games 4 --quiet --no-store"

@@ -213,7 +213,7 @@ def leaderboard_command(arguments: argparse.Namespace) -> list[tuple[str, str]]:
     if arguments.no_store:
         return []
     store = "" if arguments.store is None else f" --store {shlex.quote(str(arguments.store))}"
-    return [(f"leaderboard {arguments.game.typed}{store}", "all games in the store")]
+    return [(f"leaderboard {shlex.quote(arguments.game.typed)}{store}", "all games in the store")]
 
 
 def print_next(*lines: tuple[str, str] | str) -> None:

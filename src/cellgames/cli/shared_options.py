@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
@@ -154,6 +155,12 @@ def parameters(arguments: argparse.Namespace) -> dict[str, Any]:
             raise InputError("--param", "each parameter once", shown(name))
         found[name] = typed_value(value)
     return found
+
+
+def typed_game(arguments: argparse.Namespace) -> str:
+    """Return the game as it was typed, with its parameters as options, for commands to type next."""
+    given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in parameters(arguments).items()]
+    return shlex.join([arguments.game.typed, *(word for text in given for word in ("--param", text))])
 
 
 def typed_value(text: str) -> Any:

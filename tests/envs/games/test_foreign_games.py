@@ -160,7 +160,10 @@ def test_a_position_is_drawn_by_its_own_environment() -> None:
 
 
 def test_a_command_checks_a_game(own: str, command: Command) -> None:
-    assert "my_env.py:env: 3 players, all at once, 3 actions" in command(f"check-game {own} --turns 3 --quiet")
+    out = command(f"check-game {own} --turns 3 --quiet --param max_turns=9")
+    assert "my_env.py:env: 3 players, all at once, 3 actions" in out
+    assert out.endswith(f" round-robin {own} --param max_turns=9 --agents random other=random\n")
+    assert command(f"rules {own}").endswith(f" play {own} --agents random\n")
     Path("wrong.py").write_text(PARALLEL.replace("total = sum(actions.values())", "total = 1 // (2 - self.turn)"))
     assert "wrong.py, line 17, in step: ZeroDivisionError" in command.both("check-game wrong.py:env --quiet", code=2)[1]
     Path("leaves.py").write_text("import argparse\n\nargparse.ArgumentParser().exit()\n")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import time
 import traceback
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.loading import load
 from cellgames.cli import shared_options as shared
-from cellgames.cli.console import print_next
+from cellgames.cli.console import print_next, program
 from cellgames.utils.errors import InputError
 from cellgames.utils.progress import waiting
 
@@ -93,7 +94,8 @@ def _check(arguments: argparse.Namespace) -> int:
         if finding.detail:
             print(f"       {finding.detail}")
     if passed:
-        print(f"\nIt is ready: cellgames evaluate {arguments.game} --agents '{arguments.agent}' random")
+        words = f"evaluate {shared.typed_game(arguments)} --agents {shlex.quote(arguments.agent)} random"
+        print(f"\nIt is ready: {program()} {words}")
     return 0 if passed else 1
 
 
@@ -138,7 +140,7 @@ def _check_game(arguments: argparse.Namespace) -> int:
         where = f"{at.filename}, line {at.lineno}, in {at.name}"
         raise InputError(where, cause=f"{type(error).__name__}: {error}") from error
     print(f"ok     It keeps what agents, tournaments and records rely on ({time.monotonic() - began:.1f} s).")
-    print_next((f"round-robin {arguments.game} --agents random random", ""))
+    print_next((f"round-robin {shared.typed_game(arguments)} --agents random other=random", ""))
     return 0
 
 

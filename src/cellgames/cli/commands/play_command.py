@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_specs import split_name
-from cellgames.agents.loading import load
+from cellgames.agents.loading import default_opponents, load
 from cellgames.arena.records.record_lines import append, read_records
 from cellgames.cli.console import print_heading, print_next, program, terminal_width, wrapped_lines
-from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, add_spending, make_game
+from cellgames.cli.shared_options import (
+    add_agents,
+    add_command,
+    add_game,
+    add_out,
+    add_seed,
+    add_spending,
+    make_game,
+    typed_game,
+)
 from cellgames.envs import registry
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.progress import waiting
@@ -143,7 +152,7 @@ def _rules(arguments: argparse.Namespace) -> int:
         print_heading("\nMoves")
         print(wrapped_lines(prompt.moves))
     print()
-    print_next((f"play {arguments.game.typed} --agents greedy", ""))
+    print_next((f"play {typed_game(arguments)} --agents {default_opponents(game)[-1]}", ""))
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -186,15 +185,10 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
     }
     print_kept(finished.out, about)
     agent = shlex.quote(str(finished.agent))
-    own = f"{arguments.game.typed} " if arguments.game.typed != arguments.game else ""  # else the weights name the game
+    game = shared.typed_game(arguments)
+    own = f"{game} " if arguments.game.typed != arguments.game else ""  # else the weights name the game
     print_next(
         (f"evaluate {own}--agents {agent}", "measure it"),
-        (f"play {typed_game(arguments)} --agents {agent}", ""),
+        (f"play {game} --agents {agent}", ""),
         "the same command with more --total-steps goes on",
     )
-
-
-def typed_game(arguments: argparse.Namespace) -> str:
-    """Return the game as it was typed, with its parameters as options."""
-    given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in shared.parameters(arguments).items()]
-    return shlex.join([arguments.game.typed, *(word for text in given for word in ("--param", text))])
