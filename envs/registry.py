@@ -161,7 +161,7 @@ def spec(id: str) -> GameSpec:
     if isinstance(id, str) and id.startswith(_LIBRARIES):
         import_games(id)
     if not isinstance(id, str) or id not in REGISTRY:
-        check_one_of("game", id, REGISTRY)
+        check_one_of("game", id, REGISTRY, more=f", or a game of a module that {VARIABLE} names")
     return REGISTRY[id]
 
 

@@ -59,7 +59,8 @@ def test_an_entry_makes_its_game(id: str) -> None:
 def test_an_unknown_id_is_answered_with_the_known_ones(id: Any, hint: str) -> None:
     with refused("game", repr(id)) as caught:
         cellgames.make(id)
-    assert (caught.value.expected, caught.value.cause) == (f"one of {', '.join(REGISTRY)}", hint)
+    expected = f"one of {', '.join(REGISTRY)}, or a game of a module that CELLGAMES_GAMES names"
+    assert (caught.value.expected, caught.value.cause) == (expected, hint)
 
 
 PUBLIC = {"talk": "public"}
