@@ -91,6 +91,12 @@ def test_a_full_disk_is_an_error_and_a_reader_that_has_left_is_none() -> None:
         assert (ended.returncode, ended.stderr) == (2, "cellgames: No space left on device\n")
 
 
+def test_a_command_needs_no_standard_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    assert main(["play", "torus-v0"]) == main(["list"]) == 0
+
+
 def test_a_game_from_the_first_move_to_the_record(tmp_path: Path, command: Command) -> None:
     """White always takes the last free cell, so Black may build a ring down column a."""
     file = tmp_path / "game.jsonl"

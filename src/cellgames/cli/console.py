@@ -63,8 +63,11 @@ def read_line(prompt: str) -> str:
 @contextmanager
 def printable_output() -> Iterator[None]:
     """Escape control characters in all that is printed inside: names, moves and paths may be those of strangers."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by >&- of a shell, or missing as under pythonw
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
     there = {"stdout": (sys.stdout, "\n\t"), "stderr": (sys.stderr, "\n\t\r")}  # progress returns to the line's start
-    wrapped = {name: PrintableStream(stream, kept) for name, (stream, kept) in there.items() if stream is not None}
+    wrapped = {name: PrintableStream(stream, kept) for name, (stream, kept) in there.items()}
     for name, stream in wrapped.items():
         setattr(sys, name, stream)
     try:
