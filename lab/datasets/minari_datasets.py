@@ -59,6 +59,7 @@ def export_minari(
     folder, (game, numbers) = Path(folder).resolve(), finished(records)  # Minari joins relative paths twice
     agents = sorted({agent for number in numbers for agent in records[number].agents})
     rows, about = 0, list[dict[str, Any]]()
+    folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         spaces = {"observation_space": observation_space_of(game), "action_space": action_space_of(game)}

@@ -172,9 +172,9 @@ def test_a_seat_is_an_episode_of_minari(
     pytest.importorskip("h5py")
     game, folder = GAMES.get(name, GAMES["torus"]), searched if name == "kept" else runs
     played = records(folder, name)
-    out = tmp_path / "played-v0"
+    out = tmp_path / "datasets" / "played-v0"
     assert main(["export", str(folder / name), "--format", "minari", "--out", str(out)]) == 0
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(out.parent))
     dataset = minari.load_dataset("played-v0")
     assert dataset.total_episodes == len(played) * game.info.num_players
     about = list(dataset.storage.get_episode_metadata(range(dataset.total_episodes)))

@@ -49,7 +49,8 @@ def _export(arguments: argparse.Namespace) -> int:
 
     if arguments.out is None:
         raise InputError("--out", "the file or the folder to write", "none")
-    check_place("--out", arguments.out)
+    if arguments.format != "minari":  # which makes the folders above its own
+        check_place("--out", arguments.out)
     only = {"--turn": arguments.turn, "--generation": arguments.generation, "--all-states": arguments.all_states}
     if arguments.format != "rle" and (given := [name for name, value in only.items() if value not in (None, False)]):
         raise InputError(given[0], cause="it is for --format rle")
