@@ -176,10 +176,10 @@ def race(
     for options, game in sorted(pairs, key=lambda pair: bool(pair[1].added_parameters & set(pair[0]))):
         if game.info.num_players != 2:
             raise InputError("game", "a game of two players", f"{name}, of {game.info.num_players}")
+        teams = [(agent, (load(agent, game), load(agent, game))) for agent in agents]  # before any of them plays
         words = ", ".join(f"{key}={value}" for key, value in options.items())
-        for agent in agents:
+        for agent, pair in teams:
             row = Balance(name, words, bool(game.added_parameters & set(options)), agent, margin)
-            pair = load(agent, game), load(agent, game)
             while row.games < most and (not racing or row.verdict == "open"):
                 row = _more(game, pair, row, min(chunk, most - row.games), derive(f"balance {row.games}", seed))
             rows.append(row)

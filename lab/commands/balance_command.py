@@ -25,7 +25,7 @@ from cellgames.cli.shared_options import (
     parameters,
     typed_value,
 )
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, check_place, shown
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def add(commands: Any) -> None:
         "--agents",
         metavar="AGENT",
         nargs="+",
-        default=["random", "greedy", "mcts:16"],
-        help="agents that play themselves, the quickest first (default random greedy mcts:16)",
+        help="agents that play themselves, the quickest first (default random, greedy or else rollout:16, and mcts:16)",
     )
     command.add_argument(
         "--vary",
@@ -80,6 +79,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from cellgames.agents.loading import default_opponents
     from cellgames.envs import registry
     from cellgames.lab.balance import COLUMNS, OPTIONS, race, variants
     from cellgames.utils.report.model import people_table, row_data
@@ -93,13 +93,15 @@ def _run(arguments: argparse.Namespace) -> int:
             words = f"{row.games} games, {100 * row.share:.1f} %, {row.verdict}"
             print(f"{row.game} {row.options} {row.agent}: {words}", file=sys.stderr, flush=True)
 
+    check_place("--out", arguments.out, folder=True)
     earlier = None if arguments.against is None else _earlier(arguments.against)
     rows, given = [], parameters(arguments)
     for game in arguments.games_of:
         options = {} if arguments.vary is None else _options(arguments.vary) or OPTIONS.get(registry.make(game).id, {})
         games = [(more, registry.make(game, **{**given, **more})) for more in variants(options, arguments.together)]
         margin, chunk, seed = arguments.margin / 100, arguments.chunk, arguments.seed
-        rows += race(game, games, arguments.agents, arguments.games, margin=margin, chunk=chunk, seed=seed, told=told)
+        agents = arguments.agents or [*default_opponents(games[0][1]), "mcts:16"]
+        rows += race(game, games, agents, arguments.games, margin=margin, chunk=chunk, seed=seed, told=told)
     if arguments.json:
         print(json.dumps([row_data(COLUMNS, row) for row in rows], indent=1))
     else:
