@@ -182,7 +182,7 @@ AGENTS: dict[str, AgentSpec] = {
         ),
         AgentSpec(
             "perfect",
-            "plays without a mistake, where a game is solved: Torus to size 5, Hex to 6, Y to 8",
+            "plays without a mistake on solved boards: Torus to size 4 (5 as far as it can decide), Hex to 6, Y to 8",
             by_game=True,
         ),
     )

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _TEXT = (
     "Solve a position: who wins with best play, and by which moves. Hex of size 6 and Y of size 8 take some seconds\n"
-    "from the first move; boards have 64 cells at most. Torus is solved from size 2 to 6: size\n"
-    "4 takes less than a second. Size 5 takes a minute or two from the first moves. Nobody has solved size 6.\n\n"
+    "from the first move; boards have 64 cells at most. In Torus, sizes 2 to 4 take less than a second, and size 5\n"
+    "takes a minute or two from the first moves. The command accepts size 6, which nobody has solved.\n\n"
     "--proof writes the winner's answers to all moves, and --verify checks such a file by the rules alone, with code\n"
     "that shares nothing with the solver.\n\n"
     "Long searches: --table keeps all that the search knows in a file at any time, so that it goes on after Ctrl-C,\n"
