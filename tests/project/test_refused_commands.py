@@ -127,6 +127,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("games.jsonl --step --seed 2 --agents greedy", "--agents: expected some that play: random"),
         ("games.jsonl --record 4", "--record: expected 1 to 3"),
         ("games.jsonl --record 1 --seed 2", "none of the 3 games has all of that"),
+        ("games.jsonl --list --out game.gif", "--out: --list only lists the games"),
         ("games.jsonl --out game.avi", "ends in .gif, .mp4, .png, .html, got game.avi"),
         ("games.jsonl --out no/such/game.gif", "--out: expected a file in a folder that is there"),
     ),

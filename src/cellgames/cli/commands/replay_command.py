@@ -53,6 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     from cellgames.arena.records import replays
     from cellgames.arena.season import cup
 
+    one = [f"--{name}" for name in ("show", "step", "out") if getattr(arguments, name) not in (None, False)]
+    if arguments.list and one:
+        raise InputError(one[0], cause="--list only lists the games; leave one of the two out")
     if arguments.out is not None:
         _check_out(arguments.out)
     records, torn = cup.read_games(arguments.path)
@@ -65,7 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         print_columns([(str(number), _line(records[number - 1])) for number in numbers])
         return 0
-    one = [f"--{name}" for name in ("show", "step", "out") if getattr(arguments, name) not in (None, False)]
     if one and len(numbers) > 1:
         cause = f"choose it with --record 1 to {len(records)} (--list shows them)"
         raise InputError(one[0], "one game", len(numbers), cause)
