@@ -117,7 +117,7 @@ def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> A
             raise InputError(f"agent {shown(spec)}", f"a class that takes {takes}", attribute, str(error)) from error
         try:
             found = found(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             cause = f"making {attribute} failed with {type(error).__name__}: {clipped(str(error))}"
             raise InputError(f"agent {shown(spec)}", cause=cause) from error
     elif text is not None:
@@ -129,7 +129,7 @@ def _import(spec: str, module: str, attribute: str) -> Any:
     find_modules_here()
     try:
         loaded = importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
         if missing:
             reason = f"there is no module {shown(error.name)} in the current directory or among the installed ones"  # type: ignore[attr-defined]  # a ModuleNotFoundError

@@ -258,7 +258,7 @@ def import_games(id: str) -> str:
     find_modules_here()
     try:
         importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         hint = ""
         if "/" in module or module.endswith(".py"):
             dotted = clipped(module.removesuffix(".py").strip("./").replace("/", "."), MOST_SHOWN)

@@ -134,19 +134,19 @@ def _factory(name: str, library: str, rest: str, drawn: bool) -> Callable[..., A
         if spec is None or spec.loader is None or not Path(library).is_file():
             raise InputError(shown(name), "a file", library)
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        _tried(name, "a file that can be run", spec.loader.exec_module, module)
         if not callable(found := getattr(module, rest, None)):
             raise InputError(shown(name), f"a function of {library} that makes an environment", shown(rest))
     return cast(Callable[..., Any], found)
 
 
-def _tried(name: str, expected: str, function: Callable[..., Any], *arguments: str) -> Any:
+def _tried(name: str, expected: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Return the result of a function; an `InputError` says what was expected of it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return function(*arguments)
-    except Exception as error:  # whatever the function does
+    except (Exception, SystemExit) as error:  # whatever the function does
         raise InputError(shown(name), expected, f"{type(error).__name__}: {error}") from error
 
 

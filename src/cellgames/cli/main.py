@@ -109,12 +109,7 @@ class _Parser(argparse.ArgumentParser):
         match self._get_positional_actions(), unknown:
             # Options stand between two words of which the first may be missing: argparse takes it for the second.
             case [first, second], [word] if getattr(found, first.dest) is None and not word.startswith("-"):
-                try:
-                    setattr(found, first.dest, self._get_value(first, getattr(found, second.dest)))
-                except argparse.ArgumentError as error:
-                    self.error(str(error))
-                setattr(found, second.dest, word)
-                return found, []
+                return super().parse_known_args([getattr(found, second.dest), word], found)
         if unknown:
             near = difflib.get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, n=1)
             self.error(f"unrecognized arguments: {' '.join(unknown)}{_meant(near)}")
@@ -135,14 +130,6 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         print_error(f"{self.prog}: {clipped(message)} (see {self.prog} --help)")
         self.exit(2)
-
-    @override
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        raise _ParserExit(status)
-
-
-class _ParserExit(SystemExit):
-    """The end after help, the version or a mistake; any other `SystemExit` comes from code of the user."""
 
 
 def _meant(near: Sequence[str]) -> str:
@@ -210,14 +197,16 @@ def main(argv: Sequence[str] | None = None) -> int:
                 arguments.agents = [with_options(agent, **asked) for agent in arguments.agents]
             _limit_spending(arguments)
             with _shown_log(arguments.debug):
-                code: int = arguments.run(arguments)
+                try:
+                    code: int = arguments.run(arguments)
+                except SystemExit as error:  # of a game or an agent
+                    at = traceback.extract_tb(error.__traceback__)[-1]
+                    raise InputError(f"{at.filename}, line {at.lineno}", cause=f"it raised {error!r}") from error
             sys.stdout.flush()
         except KeyboardInterrupt:
             print("\nStopped.", file=sys.stderr)
             return 130
-        except _ParserExit:
-            raise
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             if "--debug" in given:
                 traceback.print_exc()
             return _complain(error)
@@ -258,12 +247,8 @@ def _shown_log(debug: bool) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def _complain(error: Exception | SystemExit) -> int:
+def _complain(error: Exception) -> int:
     """Print one line on standard error and return the exit code."""
-    if isinstance(error, SystemExit):
-        library = os.path.dirname(argparse.__file__)
-        at = [at for at in traceback.extract_tb(error.__traceback__) if not at.filename.startswith(library)][-1]
-        error = InputError(f"{at.filename}, line {at.lineno}", cause=f"this code ended the program by {error!r}")
     text = clipped(str(error), MOST_MESSAGE)
     if isinstance(error, OSError) and error.strerror:
         text = f"{clipped(str(error.filename), 400)}: {error.strerror}" if error.filename else error.strerror

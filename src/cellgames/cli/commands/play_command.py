@@ -13,17 +13,8 @@ from typing import TYPE_CHECKING, Any
 from cellgames.agents.agent_specs import split_name
 from cellgames.agents.loading import default_opponents, load
 from cellgames.arena.records.record_lines import append, read_records
+from cellgames.cli import shared_options as shared
 from cellgames.cli.console import print_heading, print_next, program, terminal_width, wrapped_lines
-from cellgames.cli.shared_options import (
-    add_agents,
-    add_command,
-    add_game,
-    add_out,
-    add_seed,
-    add_spending,
-    make_game,
-    typed_game,
-)
 from cellgames.envs import registry
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.progress import waiting
@@ -47,25 +38,25 @@ _EXAMPLES = (
 
 def add_play(commands: Any) -> None:
     """Add `play`."""
-    command = add_command(commands, "play", "GAME ", _run, _TEXT, _EXAMPLES)
-    add_game(command)
-    add_seed(command)
-    add_agents(
+    command = shared.add_command(commands, "play", "GAME ", _run, _TEXT, _EXAMPLES)
+    shared.add_game(command)
+    shared.add_seed(command)
+    shared.add_agents(
         command,
         "one agent for all other seats, or one for each in their order (default random); NAME=SPEC gives a name",
         required=False,
     )
-    add_spending(command)
+    shared.add_spending(command)
     command.add_argument("--as", dest="seat", metavar="PLAYER", help="your seat, such as black (default the first)")
     command.add_argument("--watch", action="store_true", help="let agents play all seats")
     command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")
-    add_out(command, "add the finished game to this file of records", "FILE")
+    shared.add_out(command, "add the finished game to this file of records", "FILE")
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from cellgames.cli.terminal import Table
 
-    game = make_game(arguments)
+    game = shared.make_game(arguments)
     players = game.info.players
     seat_of_person = _own_seat(arguments, players)
     others = [seat for seat in range(len(players)) if seat != seat_of_person]
@@ -130,13 +121,13 @@ _MOST_COLUMNS, _MOST_ROWS = 90, 45
 
 def add_rules(commands: Any) -> None:
     """Add `rules`."""
-    add_game(add_command(commands, "rules", "GAME ", _rules, _RULES_TEXT, _RULES_EXAMPLES))
+    shared.add_game(shared.add_command(commands, "rules", "GAME ", _rules, _RULES_TEXT, _RULES_EXAMPLES))
 
 
 def _rules(arguments: argparse.Namespace) -> int:
     from cellgames.cli.terminal import print_board, rules_in_brief
 
-    game = make_game(arguments)
+    game = shared.make_game(arguments)
     prompt = registry.plugin_of(game).prompt
     print_heading(game.info.title)
     print(wrapped_lines(game.info.credit))
@@ -152,7 +143,7 @@ def _rules(arguments: argparse.Namespace) -> int:
         print_heading("\nMoves")
         print(wrapped_lines(prompt.moves))
     print()
-    print_next((f"play {typed_game(arguments)} --agents {default_opponents(game)[-1]}", ""))
+    print_next((f"play {shared.typed_game(arguments)} --agents {default_opponents(game)[-1]}", ""))
     return 0
 
 
