@@ -132,7 +132,7 @@ def _import(spec: str, module: str, attribute: str) -> Any:
     except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
         if missing:
-            reason = f"there is no module {shown(error.name)} in the current directory or among the installed ones"  # type: ignore[attr-defined]  # a ModuleNotFoundError
+            reason = f"there is no module {shown(error.name)} in the current directory or among the installed ones"  # type: ignore[union-attr]  # a ModuleNotFoundError
         else:
             reason = f"importing {module} failed with {type(error).__name__}: {error}"
         raise InputError(f"agent {shown(spec)}", cause=reason) from error
