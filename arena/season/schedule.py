@@ -29,15 +29,12 @@ import random
 from collections import Counter, deque
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice, pairwise, product
+from itertools import chain, combinations, islice, product
 from typing import Any, TypeAlias
 
 from cellgames.runs.run_folder import RunOptions
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import option
-
-Counts: TypeAlias = list[list[int]]
-"""Symmetric [V, V] with a diagonal of 0: how often two vertices meet."""
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -45,85 +42,59 @@ _CHAINS = 8  # exchanges tried before a game is put off
 _PATIENCE = 20  # tries a game on average, before the multigraph is given up
 
 
-def deal_days(counts: Counts, days: int, rng: random.Random) -> list[list[Pair]] | None:
-    """Split the edges of a multigraph, whose rows all add up to `days`, into that number of perfect matchings.
+def deal_days(games: Sequence[Pair], vertices: int, days: int, rng: random.Random) -> list[list[Pair]] | None:
+    """Split the edges of a multigraph, of which every vertex has `days`, into that number of perfect matchings.
 
     Returns:
         A list of pairs (lower vertex first) for each day, in no particular order, or None if no way was found. There
         may be no way: the Petersen graph's edges, say, make no three matchings.
     """
-    games = [pair for pair in combinations(range(len(counts)), 2) for _ in range(counts[pair[0]][pair[1]])]
-    rng.shuffle(games)
-    pending, deal = deque(games), _Deal(len(counts), days, rng)
+    pending = deque(games)
+    rng.shuffle(pending)
+    partner = [[-1] * days for _ in range(vertices)]  # [V, D], the opponent of a vertex on a day, -1 without one
     for _ in range(_PATIENCE * len(games)):
         if not pending:
             break
         game = pending.popleft()
-        if not deal.add(*game):
+        if not _deal(partner, *game, rng):
             pending.append(game)
-    return None if pending else deal.days()
+    return None if pending else [[(u, v) for u, v in enumerate(day) if u < v] for day in zip(*partner, strict=True)]
 
 
-class _Deal:
-    """Games that have a day.
-
-    partner: [V, D], whom a vertex meets on a day, -1 for nobody.
-    free:    [V], the days without a game as bits.
-    """
-
-    def __init__(self, vertices: int, days: int, rng: random.Random) -> None:
-        self.partner = [[-1] * days for _ in range(vertices)]
-        self.free = [(1 << days) - 1] * vertices
-        self.rng = rng
-
-    def add(self, u: int, v: int) -> bool:
-        """Give a game a day; or else change the days on which `u` is free, and return False."""
-        if common := self.free[u] & self.free[v]:
-            self._set(u, v, self._choose(common))
+def _deal(partner: list[list[int]], u: int, v: int, rng: random.Random) -> bool:
+    """Give a game a day; or else change the days on which `u` is free, and return False."""
+    mine, yours = ([day for day, other in enumerate(partner[vertex]) if other < 0] for vertex in (u, v))
+    if common := [day for day in mine if partner[v][day] < 0]:
+        day = rng.choice(common)
+        partner[u][day], partner[v][day] = v, u
+        return True
+    for _ in range(_CHAINS):
+        day, other = rng.choice(mine), rng.choice(yours)
+        chain = _chain(partner, v, day, other)
+        if chain[-1] != u:
+            _exchange(partner, chain, day, other)
+            partner[u][day], partner[v][day] = v, u
             return True
-        for _ in range(_CHAINS):
-            mine, yours = self._choose(self.free[u]), self._choose(self.free[v])
-            path = self._path(v, mine, yours)
-            if path[-1] != u:
-                self._exchange(path, mine, yours)
-                self._set(u, v, mine)
-                return True
-        busy = ((1 << len(self.partner[u])) - 1) & ~self.free[u]
-        if busy:
-            day, mine = self._choose(busy), self._choose(self.free[u])
-            self._exchange(self._path(u, day, mine), day, mine)
-        return False
+    if busy := [day for day, other in enumerate(partner[u]) if other >= 0]:
+        day, other = rng.choice(busy), rng.choice(mine)
+        _exchange(partner, _chain(partner, u, day, other), day, other)
+    return False
 
-    def days(self) -> list[list[Pair]]:
-        columns = zip(*self.partner, strict=True)
-        return [[(u, v) for u, v in enumerate(column) if u < v] for column in columns]
 
-    def _choose(self, days: int) -> int:
-        """Return one of the days that are set as bits."""
-        for _ in range(self.rng.randrange(days.bit_count())):
-            days &= days - 1
-        return (days & -days).bit_length() - 1
+def _chain(partner: Sequence[Sequence[int]], start: int, day: int, other: int) -> list[int]:
+    """Return the vertices from `start`, which is free on `other`, along games on the two days in turn."""
+    chain = [start]
+    while (following := partner[chain[-1]][day]) >= 0:
+        chain.append(following)
+        day, other = other, day
+    return chain
 
-    def _set(self, u: int, v: int, day: int, *, clear: bool = False) -> None:
-        for one, other in ((u, v), (v, u)):
-            self.partner[one][day] = -1 if clear else other
-            self.free[one] ^= 1 << day
 
-    def _path(self, start: int, day: int, other: int) -> list[int]:
-        """Return the path from `start`, which is free on `other`, along games on the two days in turn."""
-        path, now = [start], day
-        while (following := self.partner[path[-1]][now]) != -1:
-            path.append(following)
-            now = day + other - now
-        return path
-
-    def _exchange(self, path: list[int], day: int, other: int) -> None:
-        """Move the games of a path, whose first is on `day`, to the other of the two days."""
-        games = [(u, v, (day, other)[k % 2]) for k, (u, v) in enumerate(pairwise(path))]
-        for game in games:
-            self._set(*game, clear=True)
-        for u, v, before in games:
-            self._set(u, v, day + other - before)
+def _exchange(partner: Sequence[list[int]], chain: Sequence[int], day: int, other: int) -> None:
+    """Exchange two days of a chain's vertices."""
+    for vertex in chain:
+        row = partner[vertex]
+        row[day], row[other] = row[other], row[day]
 
 
 def deal_seats(days: Sequence[Sequence[Pair]], vertices: int, rng: random.Random) -> list[list[Pair]]:
@@ -133,24 +104,24 @@ def deal_seats(days: Sequence[Sequence[Pair]], vertices: int, rng: random.Random
     """
     met: dict[Pair, list[int]] = {}
     for day, games in enumerate(days):
-        for u, v in games:
-            met.setdefault((min(u, v), max(u, v)), []).append(day)
-    extra = dict(_oriented([pair for pair, when in met.items() if len(when) % 2], vertices, rng))
+        for pair in games:
+            met.setdefault(pair, []).append(day)
+    directed = _directed([pair for pair, when in met.items() if len(when) % 2], vertices, rng)
     seats: dict[tuple[Pair, int], Pair] = {}
     for (u, v), when in met.items():
         heads = [(u, v), (v, u)] * (len(when) // 2)
         if len(when) % 2:
-            heads.append((u, v) if extra.get((u, v)) else (v, u))
+            heads.append((u, v) if (u, v) in directed else (v, u))
         rng.shuffle(heads)
         seats.update(zip((((u, v), day) for day in when), heads, strict=True))
-    return [[seats[(min(pair), max(pair)), day] for pair in games] for day, games in enumerate(days)]
+    return [[seats[pair, day] for pair in games] for day, games in enumerate(days)]
 
 
-def _oriented(edges: Sequence[Pair], vertices: int, rng: random.Random) -> list[tuple[Pair, bool]]:
-    """Return for each edge of a simple graph True if it points from its first vertex to its second.
+def _directed(edges: Sequence[Pair], vertices: int, rng: random.Random) -> set[Pair]:
+    """Return the edges of a simple graph, each with its vertices in a direction.
 
     Circuits are walked edge by edge, and every vertex is left as often as it is entered; one more vertex, linked to
-    all of odd degree, makes walks out of which circuits are made.
+    all of odd degree, makes walks out of which circuits are made. Its edges are returned too.
     """
     links: list[set[int]] = [set() for _ in range(vertices + 1)]
     for u, v in edges:
@@ -161,15 +132,14 @@ def _oriented(edges: Sequence[Pair], vertices: int, rng: random.Random) -> list[
             links[v].add(vertices)
             links[vertices].add(v)
     walked: set[Pair] = set()
-    for start in rng.sample(range(vertices + 1), vertices + 1):
-        here = start
+    for here in rng.sample(range(vertices + 1), vertices + 1):
         while links[here]:
             there = rng.choice(sorted(links[here]))
             links[here].remove(there)
             links[there].remove(here)
             walked.add((here, there))
             here = there
-    return [(edge, edge in walked) for edge in edges]
+    return walked
 
 
 Day: TypeAlias = tuple[tuple[str, str], ...]
@@ -222,20 +192,16 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
         raise InputError("days", "an odd number from 1", shown(days), "the rules ask for an odd one")
     if not 0 <= within <= 1:
         raise InputError("within", "a share from 0 to 1", shown(within))
-    drawn: list[list[list[tuple[str, str]]]] = []
+    played: list[list[tuple[str, str]]] = [[] for _ in range(days)]
     for divisions in leagues:
-        names = [name for division in divisions for name in division]
-        sizes = [len(division) for division in divisions]
+        names, sizes = [*chain(*divisions)], [*map(len, divisions)]
         if len(sizes) != 2 or min(sizes) < 1 or len(names) < 4:
             raise InputError("sizes", "4 teams or more in two divisions of 1 or more", f"divisions of {sizes}")
-        numbers = _league((sizes[0], sizes[1]), days, within, rng)
-        drawn.append([[(names[u], names[v]) for u, v in day] for day in numbers])
-    played = []
-    for parts in zip(*drawn, strict=True):
-        day = [game for part in parts for game in part]
+        for day, games in zip(played, _league((sizes[0], sizes[1]), days, within, rng), strict=True):
+            day += ((names[u], names[v]) for u, v in games)
+    for day in played:
         rng.shuffle(day)
-        played.append(tuple(day))
-    return SeasonSchedule(tuple(played))
+    return SeasonSchedule(tuple(map(tuple, played)))
 
 
 def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> dict[str, Any]:
@@ -244,19 +210,19 @@ def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> dict[str, A
     `games` and `first` are those of a team, games and first seats; `within` and `across` are the games of two teams of
     one division and of both; `share` is the share of games within the divisions.
     """
-    names = [name for division in divisions for name in division]
-    played = [game for day in schedule.days for game in day if game[0] in names]
-    games, first = Counter(team for game in played for team in game), Counter(one for one, _ in played)
+    teams = [*chain(*divisions)]
+    played = [game for day in schedule.days for game in day if game[0] in teams]
+    games, first = Counter(chain(*played)), Counter(one for one, _ in played)
     met = Counter(map(frozenset, played))
     inside = [met[frozenset(pair)] for members in divisions for pair in combinations(members, 2)]
     outside = [met[frozenset(pair)] for pair in product(*divisions)]
-    ranges = {
-        "games": [games[n] for n in names],
-        "first": [first[n] for n in names],
+    counts = {
+        "games": [games[team] for team in teams],
+        "first": [first[team] for team in teams],
         "within": inside,
         "across": outside,
     }
-    spans = {name: (min(values, default=0), max(values, default=0)) for name, values in ranges.items()}
+    spans = {name: (min(values, default=0), max(values, default=0)) for name, values in counts.items()}
     return {**spans, "share": sum(inside) / len(played)}
 
 
@@ -271,8 +237,8 @@ def _league(sizes: Pair, days: int, within: float, rng: random.Random) -> list[l
     for draw in range(_DRAWS):
         rests = _evenly(days if total % 2 else 0, [0] * total, rng)
         for across in islice(_across(sizes, days, sum(rests[: sizes[0]]), within), 1 + draw):
-            counts = _draw_counts(sizes, days, rests, across, rng)
-            if (dealt := deal_days(counts, days, rng)) is not None:
+            games = _draw_games(sizes, days, rests, across, rng)
+            if (dealt := deal_days(games, total + total % 2, days, rng)) is not None:
                 rng.shuffle(dealt)
                 playing = [[pair for pair in day if pair[1] < total] for day in dealt]
                 return deal_seats(playing, total, rng)
@@ -308,39 +274,25 @@ def _evenly(total: int, before: Sequence[int], rng: random.Random) -> list[int]:
     return shares
 
 
-def _draw_counts(sizes: Pair, days: int, rests: Sequence[int], across: int, rng: random.Random) -> Counts:
-    """Draw how often vertices meet; every row adds up to `days`."""
-    total = sum(sizes)
-    vertices = total + total % 2
-    counts = [[0] * vertices for _ in range(vertices)]
-
-    def meet(u: int, v: int, times: int) -> None:
-        counts[u][v] += times
-        counts[v][u] += times
-
-    if total % 2:
-        for team, times in enumerate(rests):
-            meet(team, total, times)
-    groups = (range(sizes[0]), range(sizes[0], total))
+def _draw_games(sizes: Pair, days: int, rests: Sequence[int], across: int, rng: random.Random) -> list[Pair]:
+    """Draw the edges of the multigraph of games and rests in ascending order; every vertex has `days`."""
+    total, groups = sum(sizes), (range(sizes[0]), range(sizes[0], sum(sizes)))
+    games = [(team, total) for team, times in enumerate(rests) for _ in range(times)]
     crossing: list[int] = []
     for group in groups:
         crossing += _evenly(across, [rests[team] for team in group], rng)
-        left = [days - rests[team] - crossing[team] for team in group]
-        every = min(left) // (len(group) - 1) if len(group) > 1 else 0
-        for u, v in combinations(group, 2):
-            meet(u, v, every)
-        rest = {team: games - every * (len(group) - 1) for team, games in zip(group, left, strict=True)}
-        for u, v in _edges(rest, rest, rng):
-            meet(u, v, 1)
-    every = across // (sizes[0] * sizes[1])
-    rows = {team: crossing[team] - every * sizes[1] for team in groups[0]}
-    columns = {team: crossing[team] - every * sizes[0] for team in groups[1]}
-    for u in groups[0]:
-        for v in groups[1]:
-            meet(u, v, every)
-    for u, v in _edges(rows, columns, rng):
-        meet(u, v, 1)
-    return counts
+        left = {team: days - rests[team] - crossing[team] for team in group}
+        rivals = len(group) - 1
+        every = min(left.values()) // max(rivals, 1)
+        rest = {team: number - every * rivals for team, number in left.items()}
+        games += [*combinations(group, 2)] * every + _edges(rest, rest, rng)
+    every = across // math.prod(sizes)
+    rows, columns = (
+        {team: crossing[team] - every * others for team in group}
+        for group, others in zip(groups, reversed(sizes), strict=True)
+    )
+    games += [*product(*groups)] * every + _edges(rows, columns, rng)
+    return sorted(games)
 
 
 def _edges(rows: dict[int, int], columns: dict[int, int], rng: random.Random) -> list[Pair]:
@@ -353,5 +305,5 @@ def _edges(rows: dict[int, int], columns: dict[int, int], rng: random.Random) ->
         count = left.pop(u, rows[u])
         for v in sorted(left, key=lambda v: (-left[v], rng.random()))[:count]:
             left[v] -= 1
-            edges.append((u, v))
+            edges.append((min(u, v), max(u, v)))
     return edges
