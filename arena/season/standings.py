@@ -88,23 +88,17 @@ def standings(teams: Sequence[str], results: Iterable[GameResult], die: Die) -> 
         results: in any order.
         die: asked for the rolls of teams that are level.
     """
-    wins, scores = ({team: list[float]() for team in teams} for _ in range(2))
+    games: dict[str, list[tuple[float, float]]] = {team: [] for team in teams}  # wins and points
     for result in results:
         for team, score in zip(result.teams, result.scores, strict=True):
-            wins[team].append(0.5 if result.winner is None else float(result.winner == team))
-            scores[team].append(score)
-    won, total = ({team: math.fsum(parts) for team, parts in kind.items()} for kind in (wins, scores))
+            games[team].append((0.5 if result.winner is None else float(result.winner == team), score))
 
     def merit(team: str) -> tuple[float, float]:
-        return -won[team], -total[team]
+        return math.fsum(won for won, _ in games[team]), math.fsum(score for _, score in games[team])
 
-    order: list[tuple[str, tuple[int, ...]]] = []
-    for _, level in groupby(sorted(teams, key=lambda team: (merit(team), team)), key=merit):
-        order += roll_off(list(level), die)
-    return [
-        Line(rank, team, len(scores[team]), won[team], total[team], rolls)
-        for rank, (team, rolls) in enumerate(order, 1)
-    ]
+    levels = groupby(sorted(teams, key=merit, reverse=True), merit)
+    order = [rolled for _, level in levels for rolled in roll_off([*level], die)]
+    return [Line(rank, team, len(games[team]), *merit(team), rolls) for rank, (team, rolls) in enumerate(order, 1)]
 
 
 def roll_off(teams: Sequence[str], die: Die) -> list[tuple[str, tuple[int, ...]]]:
@@ -136,10 +130,9 @@ def seed_teams(table: Sequence[Line], leagues: Mapping[str, Mapping[str, Sequenc
     place = {line.team: line.rank for line in table}
     seeds = {}
     for league, divisions in leagues.items():
-        order = sorted(chain(*divisions.values()), key=place.__getitem__)
-        winners = {min(members, key=place.__getitem__) for members in divisions.values()}
-        others = [team for team in order if team not in winners][: SEEDS - len(winners)]
-        seeds[league] = tuple(team for team in order if team in (*winners, *others))
+        winners = [min(members, key=place.__getitem__) for members in divisions.values()]
+        best = sorted(chain(*divisions.values()), key=lambda team: (team not in winners, place[team]))
+        seeds[league] = tuple(sorted(best[:SEEDS], key=place.__getitem__))
     return seeds
 
 
@@ -219,30 +212,24 @@ def bracket(
         order: all teams of the season, or all seeds, by their standing.
         results: games by the key of their series, in the order they were played.
     """
-    place = {team: number for number, team in enumerate(order)}
 
-    def series(number: int, league: str, label: str, one: str, two: str) -> Series:
-        name = ROUNDS[number]
-        key = ", ".join(part for part in (league, name, label) if part)
-        high, low = sorted((one, two), key=lambda team: place[team])
-        best_of = 7 if number == len(ROUNDS) - 1 else 5
-        return Series(key, name, league, (high, low), best_of, tuple(results.get(key, ())))
+    def series(name: str, league: str, label: str, *pair: str) -> Series:
+        key = ", ".join(filter(None, (league, name, label)))
+        teams, best_of = tuple(sorted(pair, key=order.index)), 7 if name == ROUNDS[-1] else 5
+        return Series(key, name, league, teams, best_of, tuple(results.get(key, ())))
 
-    rounds = [
-        tuple(
-            series(0, league, f"{high + 1} v {SEEDS - high}", teams[high], teams[SEEDS - 1 - high])
-            for league, teams in seeds.items()
-            for high in range(2)
-        )
+    pairs = [
+        (league, f"{high} v {low}", teams[high - 1], teams[low - 1])
+        for league, teams in seeds.items()
+        for high, low in ((1, 4), (2, 3))
     ]
-    if winners := _winners(rounds[0]):
-        rounds.append(tuple(series(1, league, "", *winners[2 * n : 2 * n + 2]) for n, league in enumerate(seeds)))
-        if winners := _winners(rounds[1]):
-            rounds.append((series(2, "", "", *winners),))
+    rounds: list[tuple[Series, ...]] = []
+    for name in ROUNDS:
+        rounds.append(tuple(series(name, *pair) for pair in pairs))
+        winners = [one.winner for one in rounds[-1] if one.winner is not None]
+        if len(winners) < len(pairs):
+            break
+        leagues = [*seeds] if len(winners) > 2 else [""]
+        met = zip(leagues, winners[::2], winners[1::2], strict=False)
+        pairs = [(league, "", one, two) for league, one, two in met]
     return Bracket({league: tuple(teams) for league, teams in seeds.items()}, tuple(rounds))
-
-
-def _winners(series: Sequence[Series]) -> list[str]:
-    """Return the winners of all series of a round in their order; none unless all are decided."""
-    winners = [one.winner for one in series if one.winner is not None]
-    return winners if len(winners) == len(series) else []

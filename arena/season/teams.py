@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import TypeAlias
 
@@ -123,24 +123,24 @@ def read_teams(path: PathLike) -> list[Team]:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise InputError(path, "text in UTF-8", f"{error.reason} at byte {error.start}") from None
-    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(lines), 1)]
-    rows = [(number, row) for number, row in rows if any(row)]
+    cells = enumerate(([cell.strip() for cell in row] for row in csv.reader(lines)), 1)
+    rows = [(number, row) for number, row in cells if any(row)]
     header = [cell.lower() for cell in rows[0][1]] if rows else []
-    if "name" not in header:
-        header = ["name"]
-    elif unknown := [cell for cell in header if cell not in _COLUMNS]:
-        check_one_of("column", unknown[0], _COLUMNS, path)
-    else:
+    if "name" in header:
+        for cell in header:
+            check_one_of("column", cell, _COLUMNS, path)
         del rows[0]
+    else:
+        header = ["name"]
     teams = []
     for number, row in rows:
         if len(row) > len(header):
             hint = f"; columns need a header line such as {','.join(_COLUMNS)}" if header == ["name"] else ""
             raise InputError(f"{path}, line {number}", f"{len(header)} values", f"{len(row)}{hint}")
-        cells = dict(zip(header, row, strict=False))
-        if not cells.get("name") or not all(cell.isprintable() for cell in row):
+        fields = dict(zip(header, row, strict=False))
+        if not fields.get("name") or not all(cell.isprintable() for cell in row):
             raise InputError(f"{path}, line {number}", "a name in plain characters", row)
-        teams.append(Team(**cells))
+        teams.append(Team(**fields))
     return teams
 
 
@@ -150,12 +150,11 @@ def assign_agents(teams: Sequence[Team], agents: Sequence[str]) -> list[Team]:
     return [team if team.agent else replace(team, agent=next(specs)) for team in teams]
 
 
-def check_names(teams: Sequence[Team]) -> list[str]:
-    """Return the names of the teams; raise a `ValueError` if several teams have the same."""
-    names = [team.name for team in teams]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+def check_names(teams: Sequence[Team]) -> None:
+    """Raise a `ValueError` if several teams have the same name."""
+    counts = Counter(team.name for team in teams)
+    if twice := sorted(name for name, count in counts.items() if count > 1):
         raise InputError("teams", "teams with different names", f"more than one {', '.join(twice)}")
-    return names
 
 
 def assign_divisions(teams: Sequence[Team], sizes: Sequence[int] | None = None) -> tuple[Team, ...]:
@@ -173,35 +172,35 @@ def assign_divisions(teams: Sequence[Team], sizes: Sequence[int] | None = None) 
     """
     if len(teams) < LEAST:
         raise InputError("teams", f"{LEAST} or more, four for the playoffs of each league", len(teams))
-    names = check_names(teams)
-    given = {part: [team.name for team in teams if getattr(team, part)] for part in ("league", "division")}
-    for part, having in given.items():
-        if 0 < len(having) < len(teams):
-            without = next(name for name in names if name not in having)
+    check_names(teams)
+    for part in ("league", "division"):
+        having = {bool(getattr(team, part)): team.name for team in reversed(teams)}
+        if len(having) == 2:
             expected = f"a {part} for every team or for none"
-            raise InputError("teams", expected, cause=f"{having[0]} has one, {without} has none")
-    if given["division"] and not given["league"]:
+            raise InputError("teams", expected, cause=f"{having[True]} has one, {having[False]} has none")
+    if teams[0].division and not teams[0].league:
         raise InputError("divisions", "leagues with the divisions", "divisions alone")
-    if given["league"] and sizes is not None:
+    if teams[0].league and sizes is not None:
         raise InputError("sizes", "either sizes or teams with leagues", "both")
-    placed = _divide(teams) if given["league"] else _fill(teams, sizes)
-    _check(placed)
+    placed = teams if teams[0].league else _fill(teams, sizes)
+    if not placed[0].division:
+        members = [names for divisions in by_league(placed).values() for names in divisions.values()]
+        first = {name for names in members for name in names[: -(-len(names) // 2)]}
+        placed = [replace(team, division=_DIVISIONS[team.name not in first]) for team in placed]
+    leagues = by_league(placed)
+    if len(leagues) != 2:
+        raise InputError("teams", "two leagues", f"{len(leagues)}: {', '.join(leagues)}")
+    for league, divisions in leagues.items():
+        got = ", ".join(f"{division} ({len(names)})" for division, names in divisions.items())
+        if len(divisions) != 2:
+            raise InputError(league, "two divisions", f"{len(divisions)}: {got}")
+        if sum(map(len, divisions.values())) < LEAST // 2:
+            raise InputError(league, f"{LEAST // 2} teams or more, for the playoffs", got)
     return tuple(placed)
 
 
-def _divide(teams: Sequence[Team]) -> list[Team]:
-    """Return the teams with divisions within their leagues, where they have none."""
-    if teams[0].division:
-        return list(teams)
-    sizes, seen, placed = Counter(team.league for team in teams), Counter[str](), []
-    for team in teams:
-        placed.append(replace(team, division=_DIVISIONS[2 * seen[team.league] >= sizes[team.league]]))
-        seen[team.league] += 1
-    return placed
-
-
 def _fill(teams: Sequence[Team], sizes: Sequence[int] | None) -> list[Team]:
-    """Return the teams with leagues and divisions, filled one after the other."""
+    """Return the teams in leagues of these sizes, or in their divisions, filled one after the other."""
     count = len(teams)
     if sizes is None:
         half = -(-count // 2)
@@ -210,25 +209,11 @@ def _fill(teams: Sequence[Team], sizes: Sequence[int] | None) -> list[Team]:
     if len(sizes) not in (2, 4) or min(sizes) < 1 or sum(sizes) != count:
         got = " ".join(map(str, sizes))
         raise InputError("sizes", f"the sizes of 2 leagues or of their 4 divisions that add up to {count} teams", got)
-    if len(sizes) == 2:
-        sizes = [part for size in sizes for part in (-(-size // 2), size // 2)]
-    labels = [(league, division) for league in _LEAGUES for division in _DIVISIONS]
+    labels = product(_LEAGUES, _DIVISIONS if len(sizes) == 4 else [""])
     places = [label for label, size in zip(labels, sizes, strict=True) for _ in range(size)]
     return [
         replace(team, league=league, division=division) for team, (league, division) in zip(teams, places, strict=True)
     ]
-
-
-def _check(teams: Sequence[Team]) -> None:
-    leagues = by_league(teams)
-    if len(leagues) != 2:
-        raise InputError("teams", "two leagues", f"{len(leagues)}: {', '.join(leagues)}")
-    for league, divisions in leagues.items():
-        sizes = ", ".join(f"{division} ({len(members)})" for division, members in divisions.items())
-        if len(divisions) != 2:
-            raise InputError(league, "two divisions", f"{len(divisions)}: {sizes}")
-        if sum(map(len, divisions.values())) < LEAST // 2:
-            raise InputError(league, f"{LEAST // 2} teams or more, for the playoffs", sizes)
 
 
 def by_league(teams: Sequence[Team]) -> Leagues:
