@@ -19,13 +19,15 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain, pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from cellgames.agents.agent_specs import split_name
 from cellgames.arena.play.tournament import Batch, Schedule, Stage, Tournament
-from cellgames.arena.records.record_lines import FORFEIT_LOG, Record, finish
+from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Record, finish
 from cellgames.arena.records.store import AnyStore, feeding
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.tables import Forfeits, Thinking, forfeits, thinking
@@ -35,7 +37,6 @@ from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.progress import waiting
 from cellgames.utils.report.model import (
-    Cell,
     Column,
     Part,
     Report,
@@ -53,24 +54,23 @@ from .schedule import SeasonOptions, SeasonSchedule, draw_schedule, league_count
 from .standings import Bracket, GameResult, Line, Series, bracket, seed_teams, standings
 from .teams import Leagues, Team, by_league, check_names
 
-SCHEDULE, STANDINGS, BRACKET_FILE = "schedule.json", "standings.json", "bracket.json"
-FILES = (SCHEDULE, STANDINGS, BRACKET_FILE, "report.md")
-"""Files that this module writes, some of them before the season is over."""
+SETTINGS, SCHEDULE, STANDINGS, BRACKET = "season.json", "schedule.json", "standings.json", "bracket.json"
+DATA, PAGE = (RECORDS, SCHEDULE, STANDINGS, BRACKET), "report.md"
+SEASON = RunKind("season", SETTINGS, (*DATA, PAGE, FORFEIT_LOG, ANSWERS))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Season:
-    """A season that is over.
+    """A season: its teams, its schedule and the results so far, from which tables, playoffs and texts follow.
 
     Attributes:
         settings: content of season.json.
         teams: all teams, in the order given.
         schedule: the days.
-        table: the standings of all teams, best first.
-        bracket: the playoffs.
-        forfeits: by agent, the games that it forfeited.
-        thinking: by agent, the time of its moves in a season with clocks.
         out: its folder.
+        of_days: results of the days.
+        of_series: results of the playoffs by the key of their series.
+        noted: games of agents with clocks or forfeits.
         games: number of games played in all, replays too.
         played: number of games played by this call.
         files: all files of the folder that belong to the season.
@@ -79,13 +79,12 @@ class Season:
     settings: Mapping[str, Any]
     teams: tuple[Team, ...]
     schedule: SeasonSchedule
-    table: tuple[Line, ...]
-    bracket: Bracket
-    forfeits: Mapping[str, Forfeits]
-    thinking: Mapping[str, Thinking]
     out: Path
-    games: int
-    played: int
+    of_days: list[GameResult] = field(default_factory=list, repr=False)
+    of_series: dict[str, list[GameResult]] = field(default_factory=dict, repr=False)
+    noted: list[Record] = field(default_factory=list, repr=False)
+    games: int = 0
+    played: int = 0
     files: tuple[Path, ...] = ()
 
     @property
@@ -94,14 +93,45 @@ class Season:
         return by_league(self.teams)
 
     @property
+    def fairness(self) -> dict[str, dict[str, Any]]:
+        """Measures of how even the schedule is, by league (`league_counts`)."""
+        return {league: league_counts(self.schedule, parts.values()) for league, parts in self.leagues.items()}
+
+    @property
+    def table(self) -> tuple[Line, ...]:
+        """The standings of all teams, best first."""
+        names = [team.name for team in self.teams]
+        return tuple(standings(names, self.of_days, make_die(self.settings["seed"], "standings")))
+
+    @property
+    def bracket(self) -> Bracket:
+        """The playoffs as far as they are known; they begin when the last day is over."""
+        table = self.table
+        return bracket(seed_teams(table, self.leagues), [line.team for line in table], self.of_series)
+
+    @property
+    def champions_agent(self) -> str:
+        """The name of the champion's agent, "" for a team without one."""
+        champion = self.bracket.champion
+        return next((team.agent for team in self.teams if team.name == champion), "")
+
+    @property
+    def forfeits(self) -> Mapping[str, Forfeits]:
+        """By agent, the games that it forfeited."""
+        return forfeits(self.noted, complete=False)
+
+    @property
+    def thinking(self) -> Mapping[str, Thinking]:
+        """By agent, the time of its moves in a season with clocks."""
+        return thinking(self.noted)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on the time of agents' moves, and on forfeited games."""
         return (*thinking_notes(self.thinking), *forfeit_notes(self.forfeits))
 
 
-def score_text(score: float) -> str:
-    """Return a score as text: whole numbers as such, others with up to three digits behind the point."""
-    return f"{score:.3f}".rstrip("0").rstrip(".")
+# ---------------------------------------------------------------- data
 
 
 def to_text(data: Mapping[str, Any]) -> str:
@@ -111,179 +141,150 @@ def to_text(data: Mapping[str, Any]) -> str:
     return lists.sub(lambda match: "[" + re.sub(r"\n +", " ", match[1]).strip() + "]", text) + "\n"
 
 
-# ---------------------------------------------------------------- data
-
-
-def schedule_data(schedule: SeasonSchedule, teams: Sequence[Team]) -> dict[str, Any]:
-    """Return the games by day, teams in the order of their seats, and how even the schedule is."""
-    leagues = by_league(teams).items()
-    fairness = {league: league_counts(schedule, divisions.values()) for league, divisions in leagues}
-    return {"days": [list(map(list, day)) for day in schedule.days], "fairness": fairness}
-
-
-def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def standings_data(season: Season) -> dict[str, Any]:
     """Return a line for each team, best first, and the seeds of the playoffs."""
-    about, lines = {team.name: team for team in teams}, []
-    for line in table:
-        team = about[line.team]
-        lines.append(asdict(line) | {"losses": line.losses, "league": team.league, "division": team.division})
-    return {"standings": lines, "seeds": {league: list(names) for league, names in seeds.items()}}
+    teams = {team.name: {"league": team.league, "division": team.division} for team in season.teams}
+    lines = [{**asdict(line), "losses": line.losses, **teams[line.team]} for line in season.table]
+    return {"standings": lines, "seeds": season.bracket.seeds}
 
 
-def bracket_data(bracket: Bracket, teams: Sequence[Team]) -> dict[str, Any]:
+def bracket_data(season: Season) -> dict[str, Any]:
     """Return the champion, the name of its agent, and the series round by round."""
-    agent = _champions_agent(bracket, teams)
-    champion = {"champion": bracket.champion, **({"agent": agent} if agent else {})}
-    series = [{**asdict(one), "wins": one.wins, "winner": one.winner} for number in bracket.rounds for one in number]
-    return {**champion, "seeds": {league: list(names) for league, names in bracket.seeds.items()}, "series": series}
+    found, agent = season.bracket, season.champions_agent
+    series = [{**asdict(one), "wins": one.wins, "winner": one.winner} for one in chain(*found.rounds)]
+    return {"champion": found.champion, **({"agent": agent} if agent else {}), "seeds": found.seeds, "series": series}
 
 
 # ---------------------------------------------------------------- text
 
 
-def _standings(table: Sequence[Line], teams: Sequence[Team]) -> Table:
+def score_text(score: float) -> str:
+    """Return a score as text: whole numbers as such, others with up to three digits behind the point."""
+    return f"{score:.3f}".rstrip("0").rstrip(".")
+
+
+def _standings(season: Season, names: Sequence[str]) -> Table:
     """Return the standings of the teams of a division; with agents and rolls only where there are any."""
-    about = {team.name: team for team in teams}
-    lines = [line for line in table if line.team in about]
+    agents = {team.name: team.agent for team in season.teams if team.name in names}
+    lines = [line for line in season.table if line.team in agents]
     columns: list[Column[Line]] = [
-        Column("rank", lambda line: line.rank, "rank"),
-        Column("team", lambda line: line.team, "team"),
-        Column("agent", lambda line: about[line.team].agent, "agent" if any(team.agent for team in teams) else ""),
-        Column("wins", lambda line: line.wins, "wins", "g"),
-        Column("losses", lambda line: line.losses, "losses", "g"),
+        Column("rank", attrgetter("rank"), "rank"),
+        Column("team", attrgetter("team"), "team"),
+        Column("agent", lambda line: agents[line.team], "agent" if any(agents.values()) else ""),
+        Column("wins", attrgetter("wins"), "wins", "g"),
+        Column("losses", attrgetter("losses"), "losses", "g"),
         Column("points", lambda line: score_text(line.points), "points", "s"),
-        Column(
-            "rolls", lambda line: " ".join(map(str, line.rolls)), "die" if any(line.rolls for line in lines) else ""
-        ),
+        Column("rolls", lambda line: _rolls(line.rolls), "die" if any(line.rolls for line in lines) else ""),
     ]
     return people_table(columns, lines)
 
 
-def _divisions(teams: Sequence[Team]) -> dict[tuple[str, str], list[Team]]:
-    """Return the teams of each league and division, in their order."""
-    return {
-        (league, division): [team for team in teams if team.name in names]
-        for league, divisions in by_league(teams).items()
-        for division, names in divisions.items()
-    }
+def _rolls(rolls: Sequence[int]) -> str:
+    return " ".join(map(str, rolls))
 
 
-def table_text(teams: Sequence[Team], table: Sequence[Line]) -> str:
+def table_text(season: Season) -> str:
     """Return the standings of every division for a terminal."""
     return "\n\n".join(
-        f"{', '.join(key)}\n{plain_table(_standings(table, members))}" for key, members in _divisions(teams).items()
+        f"{league}, {division}\n{plain_table(_standings(season, names))}"
+        for league, divisions in season.leagues.items()
+        for division, names in divisions.items()
     )
 
 
-def leaders_text(table: Sequence[Line], teams: Sequence[Team], label: str) -> str:
+def leaders_text(season: Season, label: object) -> str:
     """Return the four best of each league in a line."""
-    league = {team.name: team.league for team in teams}
-    lines = [f"After {label}:"]
-    for name in dict.fromkeys(league.values()):
-        best = [line for line in table if league[line.team] == name][:4]
-        lines.append(f"  {name}: " + ", ".join(f"{line.team} {score_text(line.wins)}" for line in best))
+    lines, table = [f"After {label}:"], season.table
+    for league, divisions in season.leagues.items():
+        names = {*chain(*divisions.values())}
+        best = [f"{line.team} {score_text(line.wins)}" for line in table if line.team in names]
+        lines.append(f"  {league}: {', '.join(best[:4])}")
     return "\n".join(lines)
 
 
 def result_text(result: GameResult) -> str:
     """Return a game in a line, the winner in front, with the replays and dice that it needed."""
-    seats = zip(result.teams, result.scores, strict=True)
-    ordered = sorted(seats, key=lambda seat: seat[0] != result.winner)
-    notes = [f"replays: {result.attempts - 1}"] * (result.attempts > 1)
-    rolls = ", ".join(
-        f"{team} {' '.join(map(str, rolls))}" for team, rolls in zip(result.teams, result.rolls, strict=False) if rolls
-    )
-    notes += [f"dice {rolls}"] * bool(rolls)
-    ended = ", ".join(f"{team} {score_text(score)}" for team, score in ordered)
+    seats = sorted(zip(result.teams, result.scores, strict=True), key=lambda seat: seat[0] != result.winner)
+    notes = [f"replays: {result.attempts - 1}"] if result.attempts > 1 else []
+    if result.rolls:
+        thrown = zip(result.teams, result.rolls, strict=True)
+        notes.append(f"dice {', '.join(f'{team} {_rolls(rolls)}' for team, rolls in thrown)}")
+    ended = ", ".join(f"{team} {score_text(score)}" for team, score in seats)
     return f"{ended} ({'; '.join(notes)})" if notes else ended
 
 
-def bracket_text(bracket: Bracket, teams: Sequence[Team]) -> str:
-    """Return the series for a terminal, a line each, and the champion with its agent."""
-    lines = [_series_text(series) for number in bracket.rounds for series in number]
-    agent = _champions_agent(bracket, teams)
-    return "\n".join([*lines, f"Champion: {bracket.champion}{f', played by {agent}' if agent else ''}"])
-
-
-def _champions_agent(bracket: Bracket, teams: Sequence[Team]) -> str:
-    """Return the name of the champion's agent, "" for a team without one."""
-    return next((split_name(team.agent)[0] for team in teams if team.name == bracket.champion), "")
-
-
-def _series_text(series: Series) -> str:
+def series_text(series: Series) -> str:
     """Return the games won by each team, most first."""
     won = sorted(zip(series.teams, series.wins, strict=True), key=lambda one: -one[1])
     return f"{series.key}: " + ", ".join(f"{team} {wins}" for team, wins in won)
+
+
+def bracket_text(season: Season) -> str:
+    """Return the series for a terminal, a line each, and the champion with its agent."""
+    agent = season.champions_agent
+    champion = f"Champion: {season.bracket.champion}{f', played by {agent}' if agent else ''}"
+    return "\n".join([*map(series_text, chain(*season.bracket.rounds)), champion])
 
 
 # ---------------------------------------------------------------- the page
 
 
 def _sections(season: Season) -> list[Part]:
-    settings, bracket = season.settings, season.bracket
-    agent = _champions_agent(bracket, season.teams)
+    settings, playoffs, agent = season.settings, season.bracket, season.champions_agent
     player = f", played by **{escape(agent)}**," if agent else ""
     opening = (
-        f"**{escape(str(bracket.champion))}**{player} is the champion of {len(season.teams)} teams after "
+        f"**{escape(str(playoffs.champion))}**{player} is the champion of {len(season.teams)} teams after "
         f"{_counted(settings['days'], 'day')} and {_counted(season.schedule.games, 'game')}; "
         f"seed {settings['seed']}, cellgames {settings['version']}. "
         "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl)."
     )
+    order = (
+        "The order is by wins, then points (scores over the season), then a 100-sided die; half a win is for a game "
+        "that nobody won. Ranks are among all teams. [As data](standings.json)."
+    )
     rounds = [
-        Section(escape(number[0].round), [part for series in number for part in _series_parts(series)])
-        for number in bracket.rounds
+        Section(escape(series[0].round), [part for one in series for part in _series(one)])
+        for series in playoffs.rounds
+    ]
+    leagues = [
+        Section(
+            escape(league),
+            [
+                f"Seeds: {', '.join(f'{seed} {escape(team)}' for seed, team in enumerate(playoffs.seeds[league], 1))}.",
+                *(Section(escape(division), [_standings(season, names)]) for division, names in divisions.items()),
+            ],
+        )
+        for league, divisions in season.leagues.items()
     ]
     notes = {"Clocks": thinking_notes(season.thinking), "Forfeits": forfeit_notes(season.forfeits)}
     return [
         opening,
         Section("Playoffs", rounds),
-        Section("Standings", [_ORDER, *_tables(season)]),
+        Section("Standings", [order, *leagues]),
         *(Section(heading, [*map(escape, lines)]) for heading, lines in notes.items() if lines),
-        Section("Schedule", [_fairness(season)]),
+        Section("Schedule", ["\n".join(_evenness(league, counts) for league, counts in season.fairness.items())]),
     ]
 
 
-_ORDER = (
-    "The order is by wins, then points (scores over the season), then a 100-sided die; half a win is for a game that "
-    "nobody won. Ranks are among all teams. [As data](standings.json)."
-)
-
-
-def _tables(season: Season) -> list[Part]:
-    """Return the standings of each league with its seeds."""
-    parts: list[Part] = []
-    for league in season.leagues:
-        seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(season.bracket.seeds[league], 1))
-        divisions = [
-            Section(escape(division), (_standings(season.table, members),))
-            for (name, division), members in _divisions(season.teams).items()
-            if name == league
-        ]
-        parts.append(Section(escape(league), (f"Seeds: {seeds}.", *divisions)))
-    return parts
-
-
-def _series_parts(series: Series) -> tuple[str, Table]:
+def _series(series: Series) -> tuple[str, Table]:
     """Return the result of a series and its games."""
-    rows: list[Sequence[Cell]] = [
+    rows = [
         (number, ", ".join(result.teams), result_text(result), result.winner)
         for number, result in enumerate(series.results, 1)
     ]
     table = Table("", ("game", "seats", "result", "winner"), rows, text=("seats", "result", "winner"))
-    return f"**{escape(_series_text(series))}**", table
+    return f"**{escape(series_text(series))}**", table
 
 
-def _fairness(season: Season) -> str:
-    """Return sentences on how even the schedule is."""
-    lines = []
-    for league, divisions in season.leagues.items():
-        counts = league_counts(season.schedule, divisions.values())
-        games, first, within, across = (_span(counts[name]) for name in ("games", "first", "within", "across"))
-        lines.append(
-            f"- {escape(league)}: {_counted(games, 'game')} a team, {first} of them in the first seat; "
-            f"{counts['share']:.1%} within the divisions, {within} a pair of rivals there and {across} a pair across."
-        )
-    return "\n".join(lines)
+def _evenness(league: str, counts: Mapping[str, Any]) -> str:
+    """Return a sentence on how even the schedule of a league is, with ranges such as `5` or `5 to 6`."""
+    games, first, within, across = (
+        " to ".join(map(str, dict.fromkeys(counts[name]))) for name in ("games", "first", "within", "across")
+    )
+    return (
+        f"- {escape(league)}: {_counted(games, 'game')} a team, {first} of them in the first seat; "
+        f"{counts['share']:.1%} within the divisions, {within} a pair of rivals there and {across} a pair across."
+    )
 
 
 def _counted(number: object, noun: str) -> str:
@@ -291,16 +292,7 @@ def _counted(number: object, noun: str) -> str:
     return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
 
 
-def _span(ends: tuple[int, int]) -> str:
-    """Return text such as `5` or `5 to 6`."""
-    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-
-
-# ---------------------------------------------------------------- files
-
-
-SETTINGS, GAMES = "season.json", "games.jsonl"
-SEASON = RunKind("season", SETTINGS, (GAMES, FORFEIT_LOG, ANSWERS, *FILES))
+# ---------------------------------------------------------------- the run
 
 
 def play_season(
@@ -331,29 +323,46 @@ def play_season(
     Raises:
         ValueError: teams or options that do not fit, or agents that cannot be sent to workers.
     """
-    options, folder = options or SeasonOptions(), Path(out).absolute()
+    options, folder, shown = options or SeasonOptions(), Path(out).absolute(), say is not None
     check_names(teams)
     if without := [team.name for team in teams if not team.league]:
         raise InputError("teams", "teams in leagues, as assign_divisions places them", without[0])
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
     teams = tuple(replace(team, agent=split_name(team.agent)[0]) for team in teams)
-    course = _Course(teams, options, folder, (lambda message: None) if say is None else _beside_bar(say))
     known: Mapping[str, str] | None = getattr(umpire, "identities", None)
     settings = {
         **umpire.settings,
         "teams": [asdict(team) for team in teams],
-        "days": options.days,
-        "within": options.within,
-        "seed": options.seed,
+        **{name: getattr(options, name) for name in ("days", "within", "seed")},
         "version": __version__,
         **({} if known is None else {"identities": dict(known)}),
         **({"specs": specs} if specs else {}),
     }
-    batches = list(_batches(course.schedule, umpire.chunk))
+    leagues = [divisions.values() for divisions in by_league(teams).values()]
+    schedule = draw_schedule(leagues, options.days, options.within, random.Random(derive(options.seed, "schedule")))
+    season = Season(settings=settings, teams=teams, schedule=schedule, out=Path(out))
+    batches = list(_batches(schedule, umpire.chunk))
     days = {fixture for batch in batches for fixture in batch.games}
 
-    def knows(fixture: Fixture) -> bool:
-        return not fixture.stage.startswith("day ") or replace(fixture, attempt=0) in days
+    def stages() -> Schedule[Fixture, Played]:
+        write_atomic(folder / SCHEDULE, to_text({"days": schedule.days, "fairness": season.fairness}))
+        yield Stage(batches, f"{options.days} days")
+        write_atomic(folder / STANDINGS, to_text(standings_data(season)))
+        while pending := season.bracket.pending:  # a game of each series of the round at a time
+            fixtures = tuple(Fixture(series.key, 1 + len(series.results), series.seats()) for series in pending)
+            label = f"{pending[0].round}, game {max(fixture.game for fixture in fixtures)}"
+            yield Stage([Batch(label, fixtures)], here=True)
+
+    def each(batch: Batch[Fixture], games: Sequence[Played], new: bool) -> None:
+        playoffs = batch.games[0] not in days
+        ended = list(results_of(batch.games, games, options.seed, dice=playoffs))
+        for fixture, result in zip(batch.games, ended, strict=True):
+            (season.of_series.setdefault(fixture.stage, []) if playoffs else season.of_days).append(result)
+        if new and say is not None:
+            said = "\n  ".join([f"{batch}:", *map(result_text, ended)]) if playoffs else leaders_text(season, batch)
+            tqdm = sys.modules.get("tqdm")
+            with tqdm.tqdm.external_write_mode() if tqdm else nullcontext():  # which hides a bar meanwhile
+                say(said)
 
     place = RunFolder(folder, SEASON)
     games = Tournament(
@@ -361,113 +370,36 @@ def play_season(
         place,
         settings,
         options.resume,
-        knows=knows,
+        knows=lambda fixture: not fixture.stage.startswith("day ") or replace(fixture, attempt=0) in days,
         warn=warn,
         workers=workers,
-        progress=say is not None,
-        each=course.tell,
+        progress=shown,
+        each=each,
     )
-    noted: list[Record] = []  # games of agents with clocks or forfeits
     with place, feeding(None if known is None else store, "season", folder, known or {}, warn) as add:
 
         def keep(played: Sequence[Played]) -> None:
             records = [] if known is None else [Record.from_json(game.to_json()) for game in played]
-            noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
+            season.noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
             add(records)
 
         games.keep = keep
-        games.run(course.games(Stage(batches, f"{options.days} days")))
-        finished = Season(
-            settings=settings,
-            teams=teams,
-            schedule=course.schedule,
-            table=tuple(course.table),
-            bracket=course.bracket,
-            forfeits=forfeits(noted, complete=False),
-            thinking=thinking(noted),
-            out=Path(out),
-            games=games.games,
-            played=games.played,
-        )
-        with waiting("Writing the report", shown=say is not None):
-            files: dict[str, str | bytes] = {BRACKET_FILE: to_text(bracket_data(course.bracket, teams))}
-            page = Report(f"A season of {settings['game']}", _sections(finished), more_files=files)
+        games.run(stages())
+        with waiting("Writing the report", shown=shown):
+            files: dict[str, str | bytes] = {BRACKET: to_text(bracket_data(season))}
+            page = Report(f"A season of {settings['game']}", _sections(season), page_file=PAGE, more_files=files)
             write_report(folder, page, warn)
-        written = [folder / name for name in FILES if (folder / name).exists()]
-        data = {path.name: path.read_bytes() for path in (folder / GAMES, *written) if path.suffix.startswith(".json")}
-        place.write(finish(settings, data))
-    return replace(finished, files=(folder / SETTINGS, folder / GAMES, *written))
-
-
-def _beside_bar(say: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a function that prints while progress is shown: it hides a bar of tqdm meanwhile."""
-
-    def say_beside(message: str) -> None:
-        tqdm = sys.modules.get("tqdm")
-        with tqdm.tqdm.external_write_mode() if tqdm else nullcontext():
-            say(message)
-
-    return say_beside
+        place.write(finish(settings, {name: (folder / name).read_bytes() for name in DATA}))
+    paths = tuple(folder / name for name in (SETTINGS, *DATA, PAGE))
+    return replace(season, games=games.games, played=games.played, files=paths)
 
 
 def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch[Fixture]]:
     """Yield the games of the days in batches of whole days: about `chunk` games each, as even as possible."""
-    days = len(schedule.days)
-    parts = min(days, -(-schedule.games // chunk))
-    for part in range(parts):
-        first, last = days * part // parts + 1, days * (part + 1) // parts
-        games = (
-            Fixture(f"day {day}", number, teams)
-            for day in range(first, last + 1)
-            for number, teams in enumerate(schedule.days[day - 1], 1)
-        )
-        yield Batch(f"days {first} to {last} of {days}", tuple(games))
-
-
-class _Course:
-    """The course of a season: the days of the leagues, and the playoffs."""
-
-    def __init__(self, teams: Sequence[Team], options: SeasonOptions, folder: Path, say: Callable[[str], None]) -> None:
-        self.teams, self.names, self._folder, self._say = teams, [team.name for team in teams], folder, say
-        self._seed, self._leagues = options.seed, by_league(teams)
-        rng = random.Random(derive(options.seed, "schedule"))
-        divisions = [divisions.values() for divisions in self._leagues.values()]
-        self.schedule = draw_schedule(divisions, options.days, options.within, rng)
-        self.table: list[Line] = []
-        self.bracket = Bracket({}, ((),))
-        self._of_days: list[GameResult] = []
-        self._of_series: dict[str, list[GameResult]] = {}
-
-    def games(self, days: Stage[Fixture]) -> Schedule[Fixture, Played]:
-        """Ask for the days, write the standings, and ask for the games of the playoffs."""
-        write_atomic(self._folder / SCHEDULE, to_text(schedule_data(self.schedule, self.teams)))
-        yield days
-        self.table = self._standings()
-        order = [line.team for line in self.table]
-        seeds = seed_teams(self.table, self._leagues)
-        write_atomic(self._folder / STANDINGS, to_text(standings_data(self.teams, self.table, seeds)))
-        while True:  # a game of each series of the round at a time
-            self.bracket = bracket(seeds, order, self._of_series)
-            if self.bracket.champion is not None:
-                return
-            pending = self.bracket.pending
-            fixtures = tuple(Fixture(series.key, 1 + len(series.results), series.seats()) for series in pending)
-            label = f"{pending[0].round}, game {max(fixture.game for fixture in fixtures)}"
-            yield Stage([Batch(label, fixtures)], here=True)
-
-    def tell(self, batch: Batch[Fixture], games: Sequence[Played], new: bool) -> None:
-        """Take the games of the next batch, and say how it ended if they are new."""
-        playoffs = bool(self.table)
-        ended = list(results_of(batch.games, games, self._seed, dice=playoffs))
-        if playoffs:
-            for fixture, result in zip(batch.games, ended, strict=True):
-                self._of_series.setdefault(fixture.stage, []).append(result)
-        else:
-            self._of_days += ended
-        if new and playoffs:
-            self._say("\n  ".join([f"{batch}:", *map(result_text, ended)]))
-        elif new:
-            self._say(leaders_text(self._standings(), self.teams, str(batch)))
-
-    def _standings(self) -> list[Line]:
-        return standings(self.names, self._of_days, make_die(self._seed, "standings"))
+    days = [
+        [Fixture(f"day {day}", number, teams) for number, teams in enumerate(games, 1)]
+        for day, games in enumerate(schedule.days, 1)
+    ]
+    parts = min(len(days), -(-schedule.games // chunk))
+    for first, last in pairwise(len(days) * part // parts for part in range(parts + 1)):
+        yield Batch(f"days {first + 1} to {last} of {len(days)}", tuple(chain(*days[first:last])))

@@ -120,8 +120,7 @@ def _report(finished: Season) -> None:
     """Print standings and playoffs, the files, and commands to type next."""
     from cellgames.arena.season import season as reports
 
-    bracket = reports.bracket_text(finished.bracket, finished.teams)
-    print(reports.table_text(finished.teams, finished.table), bracket, sep="\n\n")
+    print(reports.table_text(finished), reports.bracket_text(finished), sep="\n\n")
     extra = finished.games - finished.schedule.games
     print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the playoffs or played again.")
     for line in finished.notes:
