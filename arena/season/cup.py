@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -19,7 +18,6 @@ from cellgames.arena.records import record_lines as lines
 from cellgames.arena.records.record_lines import FLAG, INTEGERS, Record, json_fields, one_of, read_lines, whole
 from cellgames.arena.records.replays import ReplayError, result_differs
 from cellgames.envs.core.drawing import Picture
-from cellgames.envs.registry import make
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, ToroidalCup, arrange, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Result, Survivors, boards
@@ -77,11 +75,15 @@ class CupRecord:
     @property
     def result(self) -> lines.Result:
         """The result as records of matches have it; generations stand for turns."""
-        numbers = range(1, 1 + len(self.scores))
         ends: Iterator[lines.Outcome] = (
-            "draw" if not self.winner else "win" if number == self.winner else "loss" for number in numbers
+            "draw" if not self.winner else "win" if number == self.winner else "loss" for number in (1, 2)
         )
         return lines.Result(tuple(ends), self.scores, self.generations, self.truncated)
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """The values of `PARAMETERS`, as `simulate` takes them."""
+        return {name: getattr(self, name) for name in PARAMETERS}
 
     @classmethod
     def from_json(cls, line: str | bytes) -> CupRecord:
@@ -183,7 +185,7 @@ class CupUmpire:
             raise InputError(cause=wrong)
         if record.winner > 2:
             raise InputError("winner", "a number from 0 to 2", record.winner)
-        return _played(fixture, {name: getattr(record, name) for name in (*start, *ENDED)})
+        return _played(fixture, {name: getattr(record, name) for name in _RECORD})
 
     def _start(self, fixture: Fixture, seed: int) -> dict[str, Any]:
         """Return the pattern, which replays keep, the seed of the arrangement, and the rules."""
@@ -205,38 +207,34 @@ def _played(fixture: Fixture, data: Mapping[str, Any]) -> Played:
 
 def game_of(record: CupRecord) -> ToroidalCup:
     """Return a game of the suite with the rules of a record; its own shapes mean nothing, as nobody placed any."""
-    rules = {name: getattr(record, name) for name in PARAMETERS}
-    game = make(CUP, **rules)
-    assert isinstance(game, ToroidalCup)
-    return game
+    return ToroidalCup(**record.rules)
 
 
-def verify(records: Sequence[CupRecord], batch: int = 250) -> Iterator[tuple[int, ReplayError]]:
-    """Play all records again, `batch` at a time; yields the number (from 0) and the error of those that differ."""
+def verify(records: Sequence[CupRecord]) -> Iterator[tuple[int, ReplayError]]:
+    """Play all records again, those of the same rules at once; yields number (from 0) and error of those that differ."""
     groups: dict[tuple[int, Survivors], list[int]] = {}
     for number, record in enumerate(records):
         groups.setdefault((record.max_generations, record.survivors), []).append(number)
-    for group in groups.values():
-        numbers = iter(group)
-        while part := list(islice(numbers, batch)):
-            games = [records[number] for number in part]
-            ended = _simulate(games)
-            for env_id, (number, game) in enumerate(zip(part, games, strict=True)):
-                recorded = {name: getattr(game, name) for name in ENDED}
-                if message := result_differs(recorded, _ended(ended, env_id)):
-                    yield number, ReplayError(cause=message)
+    for numbers in groups.values():
+        ended = _simulate([records[number] for number in numbers])
+        for env_id, number in enumerate(numbers):
+            if message := _differs(records[number], ended, env_id):
+                yield number, ReplayError(cause=message)
 
 
 def _simulate(records: Sequence[CupRecord], **options: Any) -> Result:
     """Simulate games with the same rules."""
-    rules = {name: getattr(records[0], name) for name in PARAMETERS}
-    return simulate([start_of(vars(record)) for record in records], ROWS, COLS, **rules, **options)
+    return simulate([start_of(vars(record)) for record in records], ROWS, COLS, **records[0].rules, **options)
 
 
 def _ended(result: Result, env_id: int) -> dict[str, object]:
     """Return the result of the game of an env, as `CupRecord` holds it."""
     values = {name: getattr(result, name)[env_id].tolist() for name in ENDED}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _differs(record: CupRecord, result: Result, env_id: int) -> str:
+    return result_differs({name: getattr(record, name) for name in ENDED}, _ended(result, env_id))
 
 
 def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]]:
@@ -251,7 +249,7 @@ def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]
     if generation is not None and not 0 <= generation <= record.max_generations:
         raise InputError("generation", f"a generation from 0 to {record.max_generations}", generation)
     ended = _simulate([record], keep=[] if generation is None else [generation])
-    if message := result_differs({name: getattr(record, name) for name in ENDED}, _ended(ended, 0)):
+    if message := _differs(record, ended, 0):
         raise ReplayError(cause=message)
     rows: list[list[int]] = (ended.board if generation is None else ended.boards[generation])[0].tolist()
     return rows
@@ -265,7 +263,8 @@ def _title(record: CupRecord) -> str:
 
 
 @lru_cache(maxsize=1)
-def _end(record: CupRecord) -> drawn.View:
+def end_of(record: CupRecord) -> drawn.View:
+    """Return the end of the game."""
     result, fixture = _simulate([record]), record.fixture
     return drawn.end_of(result, fixture.teams, _title(record), PATTERNS[record.pattern].zones)
 
@@ -273,16 +272,11 @@ def _end(record: CupRecord) -> drawn.View:
 def texts(record: CupRecord) -> tuple[str, str]:
     """Return the arrangement, and the end, for a terminal."""
     start: np.ndarray[Any, np.dtype[np.int8]] = boards([start_of(vars(record))], ROWS, COLS)[0].numpy()
-    end = _end(record)
+    end = end_of(record)
     return drawn.moment(end, _title(record), 0, start).text(), end.text()
-
-
-def last(record: CupRecord) -> Picture:
-    """Return the end of the game as a drawing."""
-    return _end(record).draw()
 
 
 def film(record: CupRecord) -> list[list[Picture]]:
     """Return Life from the arrangement to the end as steps of `replays.save_film`, some 120 pictures."""
-    frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
+    frames = drawn.life_frames(end_of(record), _title(record), lambda shown: _simulate([record], keep=shown))
     return [[picture] for picture in frames]

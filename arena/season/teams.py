@@ -11,7 +11,6 @@ from itertools import cycle, product
 from pathlib import Path
 from typing import TypeAlias
 
-from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.utils.errors import InputError, check_one_of
 from cellgames.utils.files import PathLike
@@ -87,11 +86,6 @@ class TeamOptions(Options):
         "of the Cup)",
         low=1,
     )
-
-    @property
-    def time_control(self) -> TimeControl | None:
-        """The limits of thinking, None without any."""
-        return TimeControl.parse(self.clock, self.move_time)
 
 
 def generate_names(count: int, seed: int) -> list[str]:

@@ -135,7 +135,7 @@ def _save(record: Any, out: Path) -> None:
         from cellgames.utils.files import write_atomic
 
         with waiting("Drawing the position"):
-            last = cup.last(record) if arranged else replays.game_of(record).draw(replays.replay(record)[-1])
+            last = cup.end_of(record).draw() if arranged else replays.game_of(record).draw(replays.replay(record)[-1])
             write_atomic(out, to_png(last))
     elif suffix == ".html":
         from cellgames.web.frames import export_html
