@@ -211,7 +211,7 @@ def game_of(record: CupRecord) -> ToroidalCup:
 
 
 def verify(records: Sequence[CupRecord]) -> Iterator[tuple[int, ReplayError]]:
-    """Play all records again, those of the same rules at once; yields number (from 0) and error of those that differ."""
+    """Play all records again, those of the same rules at once; yield number (from 0) and error of those that differ."""
     groups: dict[tuple[int, Survivors], list[int]] = {}
     for number, record in enumerate(records):
         groups.setdefault((record.max_generations, record.survivors), []).append(number)
