@@ -153,8 +153,7 @@ def results_of(fixtures: Sequence[Fixture], games: Sequence[Played], seed: int, 
     """
     ended = {replace(game.fixture, attempt=0): game for game in games}
     for fixture in fixtures:
-        last = ended[fixture]
-        teams = fixture.teams
+        last, teams = ended[fixture], fixture.teams
         winner = None if last.winner is None else teams[last.winner]
         rolls: tuple[tuple[int, ...], ...] = ()
         if winner is None and dice:

@@ -124,13 +124,10 @@ def _directed(edges: Sequence[Pair], vertices: int, rng: random.Random) -> set[P
     all of odd degree, makes walks out of which circuits are made. Its edges are returned too.
     """
     links: list[set[int]] = [set() for _ in range(vertices + 1)]
-    for u, v in edges:
+    odd = [(v, vertices) for v, degree in Counter(chain(*edges)).items() if degree % 2]
+    for u, v in (*edges, *odd):
         links[u].add(v)
         links[v].add(u)
-    for v in range(vertices):
-        if len(links[v]) % 2:
-            links[v].add(vertices)
-            links[vertices].add(v)
     walked: set[Pair] = set()
     for here in rng.sample(range(vertices + 1), vertices + 1):
         while links[here]:
@@ -248,18 +245,16 @@ def _league(sizes: Pair, days: int, within: float, rng: random.Random) -> list[l
 def _across(sizes: Pair, days: int, resting: int, within: float) -> list[int]:
     """Return the numbers of games of a league that may cross over, best first."""
     one, two = sizes
-    odd = (one + two) % 2
     # (days, playing teams of the first division, of the second); their parities agree.
-    kinds = ((resting, one - 1, two), (days - resting, one, two - odd))
+    kinds = ((resting, one - 1, two), (days - resting, one, two - (one + two) % 2))
     least = sum(count * (first % 2) for count, first, _ in kinds)
     most = sum(count * min(first, second) for count, first, second in kinds)
     wanted = (1 - within) * days * ((one + two) // 2)
-    even = math.lcm(one, two)
-    near = (one + two) / 2  # one game a team
 
     def cost(across: int) -> tuple[bool, float, int]:
         off = abs(across - wanted)
-        return not (across % even == 0 and off <= near), off, across
+        near = off <= (one + two) / 2  # one game a team
+        return not (near and across % math.lcm(one, two) == 0), off, across
 
     return sorted(range(least, most + 1, 2), key=cost)
 
@@ -267,11 +262,8 @@ def _across(sizes: Pair, days: int, resting: int, within: float) -> list[int]:
 def _evenly(total: int, before: Sequence[int], rng: random.Random) -> list[int]:
     """Return shares of `total`, as even as can be; the larger ones go where `before` is lower, else at random."""
     each, more = divmod(total, len(before))
-    order = sorted(range(len(before)), key=lambda place: (before[place], rng.random()))
-    shares = [each] * len(before)
-    for place in order[:more]:
-        shares[place] += 1
-    return shares
+    larger = sorted(range(len(before)), key=lambda place: (before[place], rng.random()))[:more]
+    return [each + (place in larger) for place in range(len(before))]
 
 
 def _draw_games(sizes: Pair, days: int, rests: Sequence[int], across: int, rng: random.Random) -> list[Pair]:

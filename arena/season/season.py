@@ -55,6 +55,7 @@ from .standings import Bracket, GameResult, Line, Series, bracket, seed_teams, s
 from .teams import Leagues, Team, by_league, check_names
 
 SETTINGS, SCHEDULE, STANDINGS, BRACKET = "season.json", "schedule.json", "standings.json", "bracket.json"
+DAY = "day "  # begins the stages of games that count for the standings
 DATA, PAGE = (RECORDS, SCHEDULE, STANDINGS, BRACKET), "report.md"
 SEASON = RunKind("season", SETTINGS, (*DATA, PAGE, FORFEIT_LOG, ANSWERS))
 
@@ -68,8 +69,7 @@ class Season:
         teams: all teams, in the order given.
         schedule: the days.
         out: its folder.
-        of_days: results of the days.
-        of_series: results of the playoffs by the key of their series.
+        results: results so far, by day ("day 7") or key of a series.
         noted: games of agents with clocks or forfeits.
         games: number of games played in all, replays too.
         played: number of games played by this call.
@@ -80,8 +80,7 @@ class Season:
     teams: tuple[Team, ...]
     schedule: SeasonSchedule
     out: Path
-    of_days: list[GameResult] = field(default_factory=list, repr=False)
-    of_series: dict[str, list[GameResult]] = field(default_factory=dict, repr=False)
+    results: dict[str, list[GameResult]] = field(default_factory=dict, repr=False)
     noted: list[Record] = field(default_factory=list, repr=False)
     games: int = 0
     played: int = 0
@@ -100,14 +99,15 @@ class Season:
     @property
     def table(self) -> tuple[Line, ...]:
         """The standings of all teams, best first."""
-        names = [team.name for team in self.teams]
-        return tuple(standings(names, self.of_days, make_die(self.settings["seed"], "standings")))
+        played = chain(*(results for stage, results in self.results.items() if stage.startswith(DAY)))
+        die = make_die(self.settings["seed"], "standings")
+        return tuple(standings([team.name for team in self.teams], played, die))
 
     @property
     def bracket(self) -> Bracket:
         """The playoffs as far as they are known; they begin when the last day is over."""
         table = self.table
-        return bracket(seed_teams(table, self.leagues), [line.team for line in table], self.of_series)
+        return bracket(seed_teams(table, self.leagues), [line.team for line in table], self.results)
 
     @property
     def champions_agent(self) -> str:
@@ -354,10 +354,10 @@ def play_season(
             yield Stage([Batch(label, fixtures)], here=True)
 
     def each(batch: Batch[Fixture], games: Sequence[Played], new: bool) -> None:
-        playoffs = batch.games[0] not in days
+        playoffs = not batch.games[0].stage.startswith(DAY)
         ended = list(results_of(batch.games, games, options.seed, dice=playoffs))
         for fixture, result in zip(batch.games, ended, strict=True):
-            (season.of_series.setdefault(fixture.stage, []) if playoffs else season.of_days).append(result)
+            season.results.setdefault(fixture.stage, []).append(result)
         if new and say is not None:
             said = "\n  ".join([f"{batch}:", *map(result_text, ended)]) if playoffs else leaders_text(season, batch)
             tqdm = sys.modules.get("tqdm")
@@ -370,7 +370,7 @@ def play_season(
         place,
         settings,
         options.resume,
-        knows=lambda fixture: not fixture.stage.startswith("day ") or replace(fixture, attempt=0) in days,
+        knows=lambda fixture: not fixture.stage.startswith(DAY) or replace(fixture, attempt=0) in days,
         warn=warn,
         workers=workers,
         progress=shown,
@@ -397,7 +397,7 @@ def play_season(
 def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch[Fixture]]:
     """Yield the games of the days in batches of whole days: about `chunk` games each, as even as possible."""
     days = [
-        [Fixture(f"day {day}", number, teams) for number, teams in enumerate(games, 1)]
+        [Fixture(f"{DAY}{day}", number, teams) for number, teams in enumerate(games, 1)]
         for day, games in enumerate(schedule.days, 1)
     ]
     parts = min(len(days), -(-schedule.games // chunk))
