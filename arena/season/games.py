@@ -142,7 +142,7 @@ def attempts(fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequen
         if left:
             played = play([replace(fixture, attempt=attempt) for fixture in left])
             games += played
-            left = [fixture for fixture, game in zip(left, played, strict=True) if game.winner is None]
+            left = [game.fixture for game in played if game.winner is None]
     return games
 
 

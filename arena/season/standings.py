@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
+from operator import itemgetter
 from typing import TypeAlias
 
 from cellgames.utils.errors import InputError
@@ -110,15 +111,13 @@ def roll_off(teams: Sequence[str], die: Die) -> list[tuple[str, tuple[int, ...]]
     Raises:
         ValueError: a die without end.
     """
-    rolls: dict[str, list[int]] = {team: [] for team in teams}
+    rolls: dict[str, tuple[int, ...]] = dict.fromkeys(teams, ())
     for number in range(_MOST_ROLLS):
-        alike = Counter(map(tuple, rolls.values()))
-        level = [team for team, own in rolls.items() if alike[tuple(own)] > 1]
+        alike = Counter(rolls.values())
+        level = {team: own for team, own in rolls.items() if alike[own] > 1}
         if not level:
-            order = sorted(rolls, key=lambda team: [-roll for roll in rolls[team]])
-            return [(team, tuple(rolls[team])) for team in order]
-        for team in level:
-            rolls[team].append(die(team, number))
+            return sorted(rolls.items(), key=itemgetter(1), reverse=True)
+        rolls |= {team: (*own, die(team, number)) for team, own in level.items()}
     raise InputError("die", "a fair one", f"{_MOST_ROLLS} level rolls", where=", ".join(teams))
 
 
