@@ -173,10 +173,8 @@ class CupUmpire:
         ended = simulate([start_of(game) for game in games], ROWS, COLS, **self._rules)
         if finished is not None:
             finished(len(games))
-        return [
-            _played(fixture, {**game, **_ended(ended, number)})
-            for number, (fixture, game) in enumerate(zip(fixtures, games, strict=True))
-        ]
+        ends = zip(fixtures, games, _ends(ended), strict=True)
+        return [_played(fixture, {**game, **end}) for fixture, game, end in ends]
 
     def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
         """See `Umpire.read`."""
@@ -216,9 +214,9 @@ def verify(records: Sequence[CupRecord]) -> Iterator[tuple[int, ReplayError]]:
     for number, record in enumerate(records):
         groups.setdefault((record.max_generations, record.survivors), []).append(number)
     for numbers in groups.values():
-        ended = _simulate([records[number] for number in numbers])
-        for env_id, number in enumerate(numbers):
-            if message := _differs(records[number], ended, env_id):
+        ends = _ends(_simulate([records[number] for number in numbers]))
+        for number, end in zip(numbers, ends, strict=True):
+            if message := _differs(records[number], end):
                 yield number, ReplayError(cause=message)
 
 
@@ -227,14 +225,14 @@ def _simulate(records: Sequence[CupRecord], **options: Any) -> Result:
     return simulate([start_of(vars(record)) for record in records], ROWS, COLS, **records[0].rules, **options)
 
 
-def _ended(result: Result, env_id: int) -> dict[str, object]:
-    """Return the result of the game of an env, as `CupRecord` holds it."""
-    values = {name: getattr(result, name)[env_id].tolist() for name in ENDED}
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+def _ends(result: Result) -> Iterator[dict[str, Any]]:
+    """Yield the results of games, as `CupRecord` holds them."""
+    for scores, *rest in zip(*(getattr(result, name).tolist() for name in ENDED), strict=True):
+        yield dict(zip(ENDED, (tuple(scores), *rest), strict=True))
 
 
-def _differs(record: CupRecord, result: Result, env_id: int) -> str:
-    return result_differs({name: getattr(record, name) for name in ENDED}, _ended(result, env_id))
+def _differs(record: CupRecord, end: Mapping[str, Any]) -> str:
+    return result_differs({name: getattr(record, name) for name in ENDED}, end)
 
 
 def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]]:
@@ -249,7 +247,7 @@ def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]
     if generation is not None and not 0 <= generation <= record.max_generations:
         raise InputError("generation", f"a generation from 0 to {record.max_generations}", generation)
     ended = _simulate([record], keep=[] if generation is None else [generation])
-    if message := _differs(record, ended, 0):
+    if message := _differs(record, next(_ends(ended))):
         raise ReplayError(cause=message)
     rows: list[list[int]] = (ended.board if generation is None else ended.boards[generation])[0].tolist()
     return rows

@@ -39,7 +39,7 @@ class Fixture:
     """A game to be played.
 
     Attributes:
-        stage: the day of the season ("day 7"), or the series (`playoffs.Series.key`).
+        stage: the day of the season ("day 7"), or the series (`standings.Series.key`).
         game: its number in the stage, from 1.
         teams: in the order of their seats.
         attempt: 0, or the number of the replay.
@@ -146,20 +146,19 @@ def attempts(fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequen
     return games
 
 
-def results_of(fixtures: Sequence[Fixture], games: Sequence[Played], seed: int, *, dice: bool) -> Iterator[GameResult]:
+def results_of(games: Sequence[Played], seed: int, *, dice: bool) -> Iterator[GameResult]:
     """Yield the results of fixtures from all attempts at their games, of which the last one counts.
 
     With `dice` a die decides what replays have not; else such a game ends without a winner.
     """
-    ended = {replace(game.fixture, attempt=0): game for game in games}
-    for fixture in fixtures:
-        last, teams = ended[fixture], fixture.teams
+    for last in {replace(game.fixture, attempt=0): game for game in games}.values():
+        fixture, teams = last.fixture, last.fixture.teams
         winner = None if last.winner is None else teams[last.winner]
         rolls: tuple[tuple[int, ...], ...] = ()
         if winner is None and dice:
             thrown = dict(roll_off(teams, make_die(seed, fixture.stage, fixture.game)))
             winner, rolls = next(iter(thrown)), tuple(thrown[team] for team in teams)
-        yield GameResult(teams, last.scores, winner, 1 + last.fixture.attempt, rolls)
+        yield GameResult(teams, last.scores, winner, 1 + fixture.attempt, rolls)
 
 
 @dataclass(frozen=True)

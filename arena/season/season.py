@@ -355,7 +355,7 @@ def play_season(
 
     def each(batch: Batch[Fixture], games: Sequence[Played], new: bool) -> None:
         playoffs = not batch.games[0].stage.startswith(DAY)
-        ended = list(results_of(batch.games, games, options.seed, dice=playoffs))
+        ended = list(results_of(games, options.seed, dice=playoffs))
         for fixture, result in zip(batch.games, ended, strict=True):
             season.results.setdefault(fixture.stage, []).append(result)
         if new and say is not None:

@@ -61,7 +61,7 @@ def test_level_games_are_replayed_on_the_same_pattern_with_fresh_arrangements() 
         played.extend(games.play(batch, 0))
         return played[-len(batch) :]
 
-    results = list(results_of(fixtures(3), attempts(fixtures(3), play), 0, dice=True))
+    results = list(results_of(attempts(fixtures(3), play), 0, dice=True))
     tried = {number: [one.data for one in played if one.fixture.game == number] for number in (1, 2, 3)}
     for result, records in zip(results, tried.values(), strict=True):
         assert result.attempts == len(records)

@@ -84,20 +84,20 @@ def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str) -> list[Tea
 
 def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[Team]) -> BotUmpire | CupUmpire:
     """Return the umpire of bots if there are any, else that of the Cup with random arrangements."""
-    control = TimeControl.parse(asked.clock, asked.move_time)
     given = {name: value for name in ("opening_plies", "chunk") if (value := getattr(asked, name)) is not None}
     if any(team.agent for team in teams):
         from cellgames.arena.season.games import BotUmpire
 
         if asked.patterns:
             raise InputError("--patterns", cause="it is for teams without agents; bots take a parameter")
-        return BotUmpire(shared.make_game(arguments), teams, time_control=control, **given)
+        game, limits = shared.make_game(arguments), TimeControl.parse(asked.clock, asked.move_time)
+        return BotUmpire(game, teams, time_control=limits, **given)
     from cellgames.arena.season.cup import CUP, PARAMETERS, CupUmpire
 
     if arguments.game != CUP:
         expected = f"some, or a file of teams with agents; only {CUP} needs none"
         raise InputError("--agents", expected, where=arguments.game)
-    if control is not None:
+    if TimeControl.parse(asked.clock, asked.move_time) is not None:
         raise InputError("--clock and --move-time", cause="they are for bots; teams without agents do not think")
     if asked.opening_plies is not None:
         raise InputError("--opening-plies", cause="it is for bots; teams without agents get random arrangements")
