@@ -70,31 +70,26 @@ def _deal(partner: list[list[int]], u: int, v: int, rng: random.Random) -> bool:
         return True
     for _ in range(_CHAINS):
         day, other = rng.choice(mine), rng.choice(yours)
-        chain = _chain(partner, v, day, other)
-        if chain[-1] != u:
-            _exchange(partner, chain, day, other)
+        if _exchange(partner, v, day, other, kept=u):
             partner[u][day], partner[v][day] = v, u
             return True
     if busy := [day for day, other in enumerate(partner[u]) if other >= 0]:
-        day, other = rng.choice(busy), rng.choice(mine)
-        _exchange(partner, _chain(partner, u, day, other), day, other)
+        _exchange(partner, u, rng.choice(busy), rng.choice(mine))
     return False
 
 
-def _chain(partner: Sequence[Sequence[int]], start: int, day: int, other: int) -> list[int]:
-    """Return the vertices from `start`, which is free on `other`, along games on the two days in turn."""
-    chain = [start]
-    while (following := partner[chain[-1]][day]) >= 0:
-        chain.append(following)
-        day, other = other, day
-    return chain
-
-
-def _exchange(partner: Sequence[list[int]], chain: Sequence[int], day: int, other: int) -> None:
-    """Exchange two days of a chain's vertices."""
-    for vertex in chain:
+def _exchange(partner: Sequence[list[int]], start: int, day: int, other: int, kept: int = -1) -> bool:
+    """Exchange two days along the games from `start`, which is free on `other`; return False if they end at `kept`."""
+    path, now, after = [start], day, other
+    while (following := partner[path[-1]][now]) >= 0:
+        path.append(following)
+        now, after = after, now
+    if path[-1] == kept:
+        return False
+    for vertex in path:
         row = partner[vertex]
         row[day], row[other] = row[other], row[day]
+    return True
 
 
 def deal_seats(days: Sequence[Sequence[Pair]], vertices: int, rng: random.Random) -> list[list[Pair]]:
