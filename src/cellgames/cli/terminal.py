@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
 import torch
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.play_loop import move_in_words, parse_move
 from cellgames.agents.playouts import RandomAgent
 from cellgames.agents.selection import select
 from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Outcome, Record
-from cellgames.arena.records.replays import result, start
 from cellgames.envs import registry
-from cellgames.envs.core import Game, State
+from cellgames.envs.core import Game
 from cellgames.envs.core.errors import IllegalActionError, brief
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.progress import waiting
-from cellgames.utils.version import __version__
 from cellgames.web.agent_seats import hint
+from cellgames.web.seated_game import SeatedGame, checked, legal_choices
 from cellgames.web.views import view_of
 from cellgames.web.views.view import SEATS, Bytes, player_goals, player_names
 
@@ -50,7 +49,7 @@ class _LeftError(Exception):
     """A person leaves the game."""
 
 
-class Table:
+class Table(SeatedGame):
     """A game between seats that are people (None) or agents.
 
     Args:
@@ -66,6 +65,8 @@ class Table:
         ValueError: a bad position, or one that is over.
     """
 
+    back = sys.maxsize
+
     def __init__(
         self,
         game: Game,
@@ -77,36 +78,26 @@ class Table:
         show: Callable[[str], None] | None = None,
         ask: Callable[[str], str] = read_line,
     ) -> None:
-        first = start(game, seed, position)
-        if bool(first.done):
+        super().__init__(game, names, [seat for seat, agent in enumerate(seats) if agent is None], seed, position)
+        if self.done:
             raise InputError("position", "one where the game goes on", shown(position))
-        self._game, self._seats, self._names, self._seed = game, tuple(seats), tuple(names), seed
-        self._position, self._ask = position, ask
+        self._seats, self._ask = seats, ask
         printed = partial(print_board, game, cells=self._cells) if show is None else show
         self._show: Callable[[str], None] = lambda text: printed(spoken(game, text))
-        self._people = [seat for seat, agent in enumerate(seats) if agent is None]
-        self._states: list[State] = [first]
-        self._moves: list[str] = []
-        self._forfeit: Forfeit | None = None
         self._generators = [torch.Generator().manual_seed(derive(seed, "terminal", seat)) for seat in range(len(seats))]
-
-    @property
-    def state(self) -> State:
-        """Return the current state, a batch of one."""
-        return self._states[-1]
 
     def run(self) -> Record | None:
         """Play until the game is over, or until somebody quits (None)."""
         self._start_agents()
-        if self._people:
+        if self.people:
             words = "or hint, moves, undo or quit; `help` lists all words."
             self._show(f"Type a move such as {self._example()}, {words}\n")
         self._show(self._text())
         try:
-            while not bool(self.state.done) and self._forfeit is None:
-                if self._game.info.simultaneous:
+            while not self.done:
+                if self.game.info.simultaneous:
                     self._round()
-                elif self._seats[self._mover] is None:
+                elif self._mover in self.people:
                     self._turn_of_person()
                 else:
                     self._turn_of_agent()
@@ -114,7 +105,7 @@ class Table:
             self._show("\nYou left the game." if isinstance(left, EOFError) else "You left the game.")
             return None
         self._show(self._summary())
-        return self._record()
+        return self.record()
 
     # ---------------------------------------------------------------- turns
 
@@ -122,25 +113,27 @@ class Table:
     def _mover(self) -> int:
         return int(self.state.current_player)
 
+    @property
+    def _viewer(self) -> int | None:
+        """The person whose view is shown; None shows everything if nobody, or several people, are at the table."""
+        return self.people[0] if len(self.people) == 1 else None
+
     def _title(self, seat: int) -> str:
-        return f"{people_names(self._game)[seat]} ({self._names[seat]})"
+        return f"{people_names(self.game)[seat]} ({self.names[seat]})"
 
     def _text(self) -> str:
-        """Return the board as the person sees it; everything if nobody, or several people, are at the table."""
-        if len(self._people) == 1:
-            return self._game.text_for(self.state, self._people[0])
-        return self._game.text(self.state)
+        seat = self._viewer
+        return self.game.text(self.state) if seat is None else self.game.text_for(self.state, seat)
 
     def _cells(self) -> Bytes:
         """Return the cells of the board that `_text` writes, uint8 [H, W]."""
-        view = view_of(self._game)
-        frame = view.frame(self.state, None, self._people[0] if len(self._people) == 1 else None)
-        return frame.cells.reshape(view.layout()["rows"], -1)
+        view = view_of(self.game)
+        return view.frame(self.state, None, self._viewer).cells.reshape(view.layout()["rows"], -1)
 
     def _start_agents(self) -> None:
         for seat, agent in enumerate(self._seats):
             if agent is not None:
-                agent.start(self._game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
+                agent.start(self.game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
 
     def _choice_of(self, seat: int) -> str:
         with waiting(f"{self._title(seat)} is thinking"):
@@ -150,104 +143,86 @@ class Table:
         """Return the move of an agent at a seat."""
         assert agent is not None
         env_ids, players = torch.tensor([0], device="cpu"), torch.tensor([seat], device="cpu")
-        return self._named(select(agent, self._game, self.state, env_ids, generator, players).reshape(-1).tolist())
+        return self._named(select(agent, self.game, self.state, env_ids, generator, players).reshape(-1).tolist())
 
     def _named(self, choices: Sequence[int]) -> str:
         """Return the name of the action with these components."""
-        return self._game.action_to_string(self._game.info.ravel_action(choices))
-
-    def _after(self, state: State, move: str) -> State:
-        """Return the state after a move; raise a `ValueError` for an unknown or illegal one."""
-        after: State = self._game.step(state, parse_move(self._game, move)[None])
-        return after
-
-    def _keep(self, states: Sequence[State], moves: Sequence[str]) -> None:
-        self._states += states
-        self._moves += moves
+        return self.game.action_to_string(self.game.info.ravel_action(choices))
 
     def _turn_of_agent(self) -> None:
         """Let an agent move until it is another one's turn, and show what it did in one line."""
         seat, words = self._mover, list[str]()
-        while not bool(self.state.done) and self._mover == seat:
-            move = self._choice_of(seat)
-            words += move_in_words(self._game, self.state, move)
-            self._keep([self._after(self.state, move)], [move])
+        while not self.done and self._mover == seat:
+            words += self.play(self._choice_of(seat)).words
         self._show(f"\n{self._title(seat)} plays {' '.join(words)}\n\n{self._text()}")
 
     def _turn_of_person(self) -> None:
-        seat = self._mover
+        """Play the moves of a line, or none of them."""
+        seat, first = self._mover, self.turn
         words = self._words_of(seat)
-        if words is None:
-            return
-        states = [self.state]
         for number, word in enumerate(words):
-            if bool(states[-1].done) or self._seats[int(states[-1].current_player)] is not None:
-                after = f"comes after the end of your turn, which {words[number - 1]} ends."
-                self._show(f"{word!r} {after}{_nothing(words)}")
-                return
-            try:
-                states.append(self._after(states[-1], word))
-            except ValueError as error:
-                self._show(self._refusal(word, error) + _nothing(words))
-                return
-        self._keep(states[1:], words)
+            refusal = f"{word!r} comes after the end of your turn, which {words[number - 1]} ends."
+            if not self.done and self._mover in self.people:
+                try:
+                    self.play(word)
+                    continue
+                except ValueError as error:
+                    refusal = self._refusal(word, error)
+            self.take_back(first)
+            self._show(refusal + _nothing(words))
+            return
+        if not words:
+            return
         line = f"\n{self._title(seat)} plays {' '.join(words)}"
-        if not bool(self.state.done) and self._mover == seat:
+        if not self.done and self._mover == seat:
             line += f". {self._text().splitlines()[0]}"
-        elif bool(self.state.done) or self._seats[self._mover] is None:
+        elif self.done or self._mover in self.people:
             line += f"\n\n{self._text()}"
         self._show(line)
 
     def _round(self) -> None:
         """Let everybody act at once; people type one move a round, or those of several rounds in a line."""
-        words: dict[int, list[str]] = {}
-        for seat in self._people:
-            forced = self._forced(seat)
-            typed = self._words_of(seat) if forced is None else [forced]
-            if typed is None:
+        lines: dict[int, list[str]] = {}
+        for seat in self.people:
+            lines[seat] = self._forced(seat) or self._words_of(seat)
+            if not lines[seat]:
                 return
-            words[seat] = typed
-        rounds, played = max((len(line) for line in words.values()), default=1), 0
+        first, rounds = self.turn, max(map(len, lines.values()), default=1)
         for number in range(rounds):
-            for seat, line in words.items():
-                if number >= len(line):
-                    line.append(self._forced(seat) or "")
-            if not self._act({seat: line[number] for seat, line in words.items()}, number):
+            moves = {seat: (line[number:] or self._forced(seat) or [""])[0] for seat, line in lines.items()}
+            if self.done:
+                self._show(f"{' '.join(moves.values())!r} comes after the end of the game.")
                 break
-            played = number + 1
-        if played:
+            if refusal := self._act(moves):
+                before_it = ("", " The move before it is played.", f" The {number} moves before it are played.")
+                self._show(refusal + before_it[min(number, 2)])
+                break
+        if self.turn > first:
             self._show(f"\n{self._text()}")
 
-    def _act(self, moves: dict[int, str], number: int) -> bool:
-        """Play one round; return False, and say why, if it is not played."""
-        if bool(self.state.done):
-            self._show(f"{' '.join(moves.values())!r} comes after the end of the game.")
-            return False
-        before = [generator.get_state() for generator in self._generators]
-        names = [moves[seat] if seat in moves else self._choice_of(seat) for seat in range(len(self._seats))]
+    def _act(self, moves: Mapping[int, str]) -> str:
+        """Play a round with the moves of people, and show it; return the reason if it is not played, else ""."""
+        typed = " ".join(moves.values())
         try:
-            after = self._after(self.state, " ".join(names))
+            for seat, move in moves.items():
+                parts = self.game.info.unravel_action(self.game.string_to_action(move))
+                checked(self.game, self.state, seat, parts)
         except ValueError as error:
-            for generator, state in zip(self._generators, before, strict=True):
-                generator.set_state(state)
-            before_it = ("", " The move before it is played.", f" The {number} moves before it are played.")
-            self._show(self._refusal(" ".join(moves.values()), error) + before_it[min(number, 2)])
-            return False
-        words = move_in_words(self._game, self.state, " ".join(names))
-        self._keep([after], [" ".join(names)])
-        shown = range(len(names)) if not self._people else self._people
-        self._show("\n" + "\n".join(f"{self._title(seat)} plays {words[seat]}" for seat in shown))
-        return True
+            return self._refusal(typed, error)
+        every = range(len(self._seats))
+        words = self.play(" ".join(moves[seat] if seat in moves else self._choice_of(seat) for seat in every)).words
+        self._show("\n" + "\n".join(f"{self._title(seat)} plays {words[seat]}" for seat in self.people or every))
+        return ""
 
-    def _forced(self, seat: int) -> str | None:
-        """Return the only move of a seat, None if there is a choice."""
-        legal = self._legal(seat)
-        return None if any(len(part) != 1 for part in legal) else self._named([part[0] for part in legal])
+    def _forced(self, seat: int) -> list[str]:
+        """Return the only move of a seat, none if there is a choice."""
+        legal = legal_choices(self.game, self.state, seat)
+        return [] if any(len(part) != 1 for part in legal) else [self._named([part[0] for part in legal])]
 
     # ---------------------------------------------------------------- what a person types
 
-    def _words_of(self, seat: int) -> list[str] | None:
-        """Return the moves of a line, None if it was another word, or nothing; an `EOFError` ends the input."""
+    def _words_of(self, seat: int) -> list[str]:
+        """Return the moves of a line, none if it was another word, or nothing; an `EOFError` ends the input."""
         line = self._ask(f"\n{self._title(seat)}, your move: ").strip()
         match line.lower():
             case "quit" | "q" | "exit":
@@ -259,37 +234,37 @@ class Table:
             case "show" | "board":
                 self._show(self._text())
             case "position":
-                alone = len(self._people) == 1
-                show = self._game.view_to_string(self.state, seat) if alone else self._game.state_to_string(self.state)
+                hidden = self._viewer is not None
+                show = self.game.view_to_string(self.state, seat) if hidden else self.game.state_to_string(self.state)
                 self._show(show)
             case "hint":
                 with waiting("The agent that gives hints is thinking"):
-                    self._show(wrapped_lines(hint(self._game, self.state, seat).words))
+                    self._show(wrapped_lines(hint(self.game, self.state, seat).words))
             case "rules":
-                self._show("\n".join(wrapped_lines(text) for text in rules_in_brief(self._game, [seat])))
+                self._show("\n".join(wrapped_lines(text) for text in rules_in_brief(self.game, [seat])))
             case "undo":
                 self._undo()
             case "resign":
-                self._forfeit = Forfeit(seat, RESIGNED)
+                self.forfeit = Forfeit(seat, RESIGNED)
             case other if other:
                 return self._understood(line)
-        return None
+        return []
 
-    def _understood(self, line: str) -> list[str] | None:
-        """Return the moves of a line as the game names them; None, and print the reason, if one is unknown."""
+    def _understood(self, line: str) -> list[str]:
+        """Return the moves of a line as the game names them; none, and print the reason, if one is unknown."""
         words = []
         for word in re.split(r"[\s;]+", line.strip("; ")):
             for part in [word] if self._is_move(word) else [part for part in word.split(",") if part] or [word]:
                 try:
-                    words.append(self._game.action_to_string(self._game.string_to_action(part)))
+                    words.append(self.game.action_to_string(self.game.string_to_action(part)))
                 except ValueError as error:
                     self._show(self._refusal(part, error) + _nothing(re.split(r"[\s;,]+", line)))
-                    return None
+                    return []
         return words
 
     def _is_move(self, word: str) -> bool:
         with suppress(ValueError):
-            return self._game.string_to_action(word) is not None
+            return self.game.string_to_action(word) is not None
         return False
 
     def _refusal(self, word: str, error: ValueError) -> str:
@@ -298,16 +273,10 @@ class Table:
         meant = f" Did you mean `{near[0]}`?" if near else ""
         return f"{shown(word)} is no move here: {reason}.{meant} `moves` lists all legal ones, `help` the other words."
 
-    def _legal(self, seat: int) -> list[list[int]]:
-        """Return the legal choices of each component of a seat's action."""
-        mask = self._game.legal_actions(self.state)[0]
-        parts = (mask[seat] if self._game.info.simultaneous else mask).split(list(self._game.info.action_nvec))
-        return [part.nonzero().flatten().tolist() for part in parts]
-
     def _legal_text(self, seat: int) -> str:
         """Return all moves; of an action with several parts, the choices of each part."""
-        name = self._game.choice_to_string
-        parts = [[name(number, choice) for choice in part] for number, part in enumerate(self._legal(seat))]
+        name, legal = self.game.choice_to_string, legal_choices(self.game, self.state, seat)
+        parts = [[name(number, choice) for choice in part] for number, part in enumerate(legal)]
         if len(parts) == 1:
             return f"{len(parts[0])} legal moves:\n{wrapped_lines(_listed(parts[0]))}"
         lines = [wrapped_lines(f"part {number}: {_listed(names)}") for number, names in enumerate(parts, 1)]
@@ -315,48 +284,26 @@ class Table:
 
     def _example(self) -> str:
         """Return a legal move."""
-        seat = self._people[0] if self._game.info.simultaneous else self._mover
-        if len(self._game.info.action_nvec) == 1:
-            return self._game.choice_to_string(0, self._legal(seat)[0][0])
+        seat = self.people[0] if self.game.info.simultaneous else self._mover
+        if len(self.game.info.action_nvec) == 1:
+            return self.game.choice_to_string(0, legal_choices(self.game, self.state, seat)[0][0])
         agent = RandomAgent()
-        agent.start(self._game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
+        agent.start(self.game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
         return self._chosen(agent, seat, torch.Generator().manual_seed(0))
 
     def _undo(self) -> None:
         """Go back to the last decision of a person; agents start anew and remember nothing."""
-        mine = [
-            turn
-            for turn, state in enumerate(self._states[:-1])
-            if (self._game.info.simultaneous and self._people) or self._seats[int(state.current_player)] is None
-        ]
-        if not mine:
+        if not (mine := self.turns_of(self.people)):
             self._show("There is no move of yours to take back.")
             return
-        self._states = self._states[: mine[-1] + 1]
-        self._moves = self._moves[: mine[-1]]
+        self.take_back(mine[-1])
         self._start_agents()
         self._show(self._text())
 
-    # ---------------------------------------------------------------- the end
-
     def _summary(self) -> str:
-        ended = result(self._game, self.state, forfeit=self._forfeit)
+        ended = self.result()
         ends = [f"{self._title(seat)} {VERBS[outcome]}" for seat, outcome in enumerate(ended.outcome)]
         return f"\nThe game is over after {ended.turns} turns: {', '.join(ends)}."
-
-    def _record(self) -> Record:
-        return Record(
-            game=self._game.id,
-            version=__version__,
-            parameters=self._game.parameters,
-            seed=self._seed,
-            agents=self._names,
-            opening=0,
-            moves=tuple(self._moves),
-            result=result(self._game, self.state, forfeit=self._forfeit),
-            position=self._position,
-            summary=self._game.summary(self.state),
-        )
 
 
 def people_names(game: Game) -> list[str]:

@@ -210,8 +210,8 @@ class GuidedGame(Session):
         return step, [found for move in step.moves.split() if (found := clicks(self.game, move)) not in played]
 
     @override
-    def _checked(self, choices: Sequence[int], seat: int) -> Tensor:
-        chosen = super()._checked(choices, seat)
+    def _check(self, choices: Sequence[int], seat: int) -> Tensor:
+        chosen = super()._check(choices, seat)
         present = self._open()
         if present is not None and not present[0].free and self._clicks(choices) not in present[1]:
             raise RefusedError(cause="The rules allow that, but the lesson asks for something else: see the frames.")
@@ -227,9 +227,9 @@ class GuidedGame(Session):
 
     def _actions(self) -> list[list[int]]:
         """Return the person's actions so far."""
-        if self.game.info.simultaneous:
-            return [list(event.actions[self.people[0]]) for event in self._events]
-        return [[self.game.string_to_action(event.move)] for event in self._events if event.seat in self.people]
+        (own,) = self.people
+        parts = own if self.game.info.simultaneous else 0
+        return [list(step.parts[parts]) for step in self.steps if step.seat in (None, own)]
 
     def resume(self, actions: Sequence[Sequence[int]]) -> None:
         """Play actions of an earlier visit again, as far as the lesson takes them."""

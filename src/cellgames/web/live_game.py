@@ -6,7 +6,7 @@ go only as far as somebody asks (`Session.go`).
 
 Several people share one screen. Where they may not see each other's cards or choices, the session shows nothing until
 the next person says that the screen is theirs (`Session.sit`). In a game by link each person has a screen and a secret
-address (`Session.invite`, `Session.seated`).
+address (`Session.invite`, `Seated`).
 """
 
 from __future__ import annotations
@@ -15,34 +15,32 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
 
-import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.play_loop import Played, move_in_words, moves, parse_move
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl
-from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result, forfeit_of, plain
-from cellgames.arena.records.replays import check_unfinished, result, start
+from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, forfeit_of, plain
+from cellgames.arena.records.replays import check_unfinished
 from cellgames.envs.core import Game, State
 from cellgames.plugins.levels import levels
 from cellgames.utils.errors import InputError
-from cellgames.utils.version import __version__
 
 from .agent_seats import AgentSeats, Hint, hint
 from .frames import frame, layout, step_data, trial_data
 from .limits import MOVE_S, OutOfTimeError, limited
+from .seated_game import RefusedError as RefusedError
+from .seated_game import SeatedGame, Step, checked
 from .views import view_of
 from .views.view import legal_bits
 
 PERSON = "human"
 """The name of people in records."""
 
-_BACK = 300  # turns that can be taken back
 _OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
 _LATE_S = 1.0  # after the end of its time, an agent that was not interrupted has lost
 _STEPS_KEPT = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
@@ -51,40 +49,11 @@ _NO_PICTURES: Mapping[str, Any] = {"frames": [], "film": None}
 _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
 
 
-class RefusedError(InputError):
-    """A request that the game does not allow now; the cause says why."""
+_Pictures: TypeAlias = Mapping[int | None, Mapping[str, Any]]  # of a step, by seat that looks (`frames.step_data`)
+_Drawn: TypeAlias = tuple[State, Step, _Pictures]
 
 
-@dataclass(frozen=True)
-class Event:
-    """A step as the page shows it: the position that it led to, and who did what.
-
-    Attributes:
-        turn: The number of turns after it.
-        seat: Who acted, None if all did at once.
-        move: The step as records write it.
-        words: The step as people read it, by seat if all did at once.
-        shown: For each seat that looks, the pictures (see `frames.step_data`); dropped after a while.
-        actions: By the seat of a person, the own part of a joint action.
-    """
-
-    turn: int
-    seat: int | None
-    move: str
-    words: Sequence[str]
-    shown: Mapping[int | None, Mapping[str, Any]] = field(repr=False)
-    actions: Mapping[int | None, tuple[int, ...]] = field(default_factory=dict)
-
-    def to_data(self, viewer: int | None) -> dict[str, Any]:
-        """Return the event as JSON for a seat that looks.
-
-        The pictures are the same for all, unless information is hidden. After the end, all may see those of any seat.
-        """
-        shown = self.shown.get(viewer) or next(iter(self.shown.values()), _NO_PICTURES)
-        return {"turn": self.turn, "seat": self.seat, **shown}
-
-
-class Session:
+class Session(SeatedGame):
     """One live game.
 
     Args:
@@ -104,6 +73,8 @@ class Session:
     Requests raise a `RefusedError` if the game does not allow them now, or if the page has not seen the last moves.
     """
 
+    _asking: int | None = None  # in games by link, the seat of the person who asks (`Seated`)
+
     def __init__(
         self,
         game: Game,
@@ -119,25 +90,20 @@ class Session:
         info = game.info
         if len(specs) != info.num_players:
             raise InputError("specs", f"{info.num_players} seats", len(specs), where=game.id)
-        self.id = secrets.token_urlsafe(12)
-        self.game, self.seed, self._asked = game, seed, dict(asked or {})
-        self._position = position
-        first = start(game, seed, position)
-        check_unfinished(game, first)
-        self.people = tuple(seat for seat, spec in enumerate(specs) if spec is None)
-        self.names = tuple(PERSON if spec is None else spec for spec in specs)
+        names = [PERSON if spec is None else spec for spec in specs]
+        super().__init__(game, names, [seat for seat, spec in enumerate(specs) if spec is None], seed, position)
+        check_unfinished(game, self.state)
+        self.id, self._asked = secrets.token_urlsafe(12), dict(asked or {})
         self._agents = AgentSeats(game, specs, load_agent, seed)
         self.layout = layout(game)
         self.stored = False
         self.undone = 0  # moves taken back
         self._lock = threading.RLock()
-        self._states: dict[int, State] = {0: first}  # by turn, those of the last _BACK turns
-        self._events: list[Event] = []
+        self._pictures: dict[int, _Pictures] = {}  # by turn, those of the last _STEPS_KEPT steps
         self._epoch = 0
         self._thinking = False
         self._closed = False
         self._left: tuple[int, float] | None = None  # whose clock goes on in the file, and since when (Unix time)
-        self._forfeit: Forfeit | None = None
         self._clocks = None if time_control is None else Clocks(time_control)
         secret = info.simultaneous or not info.perfect_information
         self._passed = len(self.people) > 1 and secret  # True where people must not see what others see or choose
@@ -146,7 +112,6 @@ class Session:
         self._until = 0  # turns to which agents go if they play all seats
         self._place = False  # True while an agent of this game has one of the places to think
         self.keys: dict[int, str] = {}  # in games by link, the secret of each person's seat
-        self._request = threading.local()  # in games by link, `seat` is the one whose request this thread answers
         self._came: set[int] = set()  # in games by link, the seats whose people have looked
         self._save: Callable[[], None] | None = None
         self.unsaved = ""  # why the game could not be saved
@@ -162,30 +127,16 @@ class Session:
         return self._thinking and not self.done
 
     @property
+    @override
     def done(self) -> bool:
         """True if the game has ended, by its rules or by a forfeit; whose time is over forfeits when this is asked."""
         self._look_at_clock()
-        return bool(self.state.done) or self._forfeit is not None
-
-    @property
-    def turn(self) -> int:
-        """The number of turns played."""
-        return len(self._events)
-
-    @property
-    def moves(self) -> list[str]:
-        """The moves played, as records write them."""
-        return [event.move for event in self._events]
-
-    @property
-    def state(self) -> State:
-        """The position, a batch of one."""
-        return self._states[self.turn]
+        return super().done
 
     @property
     def mark(self) -> tuple[int, int, bool]:
         """A value that changes whenever there is something new to see."""
-        return self._epoch, len(self._events), self.pending
+        return self._epoch, self.turn, self.pending
 
     @property
     def pending(self) -> bool:
@@ -209,23 +160,13 @@ class Session:
             if self._clocks is not None:
                 self._clocks.running = None
 
-    @contextmanager
-    def seated(self, seat: int) -> Iterator[None]:
-        """Answer requests of this thread in this block as those of the person of a seat, in a game by link."""
-        before, self._request.seat = self._asking, seat
-        try:
-            if self._came != {*self.people}:
-                with self._lock:
-                    self._came.add(seat)
-                    if not self._thinking:
-                        self._start_clock()
-            yield
-        finally:
-            self._request.seat = before
-
-    @property
-    def _asking(self) -> int | None:
-        return getattr(self._request, "seat", None)
+    def come(self, seat: int) -> None:
+        """Note that the person of a seat looks, in a game by link; clocks begin to run when all have come."""
+        if seat not in self._came:
+            with self._lock:
+                self._came.add(seat)
+                if not self._thinking:
+                    self._start_clock()
 
     def move(self, choices: Sequence[int], turn: int, epoch: int = -1, seat: int | None = None) -> None:
         """Play the action of the person who is to act, and let agents go on.
@@ -246,9 +187,9 @@ class Session:
         """
         with self._lock:
             mover = self._mover("the move", turn, epoch, seat)
-            chosen = self._checked(choices, mover)
+            chosen = self._check(choices, mover)
             self._stop_clock()
-            if self._forfeit is not None:  # it came too late
+            if self.forfeit is not None:  # it came too late
                 return
             self._sitting = None
             if self.game.info.simultaneous:
@@ -256,7 +197,7 @@ class Session:
                 if self._to_act() is not None:
                     self._start_clock()
                     return
-            played = self._think(chosen)
+            played = self._think(None if self._chosen else chosen.reshape(1, *self.game.info.action_shape))
         played.wait(_OWN_S)
 
     def sit(self, seat: int, turn: int, epoch: int = -1) -> None:
@@ -276,7 +217,7 @@ class Session:
                 raise RefusedError(cause="agents of a game with people go on by themselves")
             self._until = until
             if self.turn < until and not self._thinking and not self.done and not self._closed:
-                self._think(None)
+                self._think()
 
     def resign(self, seat: int, epoch: int = -1) -> None:
         """Let the person of a seat, of two, lose the game; also while agents think."""
@@ -290,8 +231,8 @@ class Session:
             if epoch not in (-1, self._epoch) or seat != self._seat():
                 raise RefusedError(cause="it is the turn of somebody else; reload the game")
             self._stop_clock()
-            if self._forfeit is None:
-                self._forfeit = Forfeit(seat, RESIGNED)
+            if self.forfeit is None:
+                self.forfeit = Forfeit(seat, RESIGNED)
                 self._leave_place()
             self._changed()
 
@@ -301,9 +242,7 @@ class Session:
             if why := self._no_undo():
                 raise RefusedError(cause=why)
             self._check_seen("an undo", turn, epoch)
-            last = self._own_turns()[-1]
-            self._states = {turn: state for turn, state in self._states.items() if turn <= last}
-            del self._events[last:]
+            self.take_back(self.turns_of(self.people)[-1])
             self._epoch += 1
             self.undone += 1
             self.stored = False
@@ -330,7 +269,7 @@ class Session:
         with self._lock:
             seat, state = self._mover("a trial run", turn, epoch), self.state
             if choices is not None:
-                self._check_choices(choices, seat)
+                checked(self.game, state, seat, choices, legal=False)
         if not self.layout["trials"]:
             raise RefusedError(cause=f"{self.game.info.title} has no trial runs: nothing lives in it by itself")
         try:
@@ -365,7 +304,6 @@ class Session:
     def saved(self) -> dict[str, Any]:
         """Return all that is needed to go on with the game later, and what a list of games shows, as JSON."""
         with self._lock:
-            done = bool(self.state.done) or self._forfeit is not None
             return {
                 "id": self.id,
                 "game": self.game.id,
@@ -377,12 +315,12 @@ class Session:
                 "epoch": self._epoch,
                 "undone": self.undone,
                 "stored": self.stored,
-                "seconds": [] if self._clocks is None else self._clocks.times(0, len(self.names)),
+                "seconds": self._seconds(),
                 "running": self._left,
-                "forfeit": None if self._forfeit is None else self._forfeit.to_data(),
+                "forfeit": None if self.forfeit is None else self.forfeit.to_data(),
                 "title": self.layout["title"],
                 "players": self.layout["players"],
-                "outcome": self._result().outcome if done else None,
+                "outcome": self.result().outcome if super().done else None,
             }
 
     def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
@@ -395,17 +333,18 @@ class Session:
         with self._lock:
             state, done, curtain, viewer = self.state, self.done, self._curtain(), self._viewer(self.state)
             seat = self._seat()
-            action = self._events[-1].actions.get(seat) if self._events else None
+            own = seat is not None and self.steps and self.game.info.simultaneous
+            action = self.steps[-1].parts[seat] if own else None
             yours = not done and not self._thinking and curtain is None and self._awaits(seat)
-            fresh = self._events[since:] if epoch == self._epoch and not curtain else []
-            result = self._result() if done else None
+            fresh = range(since, self.turn) if epoch == self._epoch and not curtain else ()
+            result = self.result() if done else None
             shown = None if curtain else frame(self.game, state, self._before(), viewer, action)
             return {
                 "id": self.address,
                 "epoch": self._epoch,
                 "turn": self.turn,
                 "seed": self.seed if done else None,  # hidden draws follow from it
-                "events": [event.to_data(viewer) | {"move": self._move_text(event)} for event in fresh],
+                "events": [self._event(turn, viewer) for turn in fresh],
                 "frame": shown,
                 "seat": seat,
                 "curtain": curtain,
@@ -443,7 +382,7 @@ class Session:
             "names": list(self.names),
             "called": [called.get(name) for name in self.names],
             "people": list(self.people) if own is None else [own],
-            "moves": [] if self._curtain() else [self._move_text(event) for event in self._events],
+            "moves": [] if self._curtain() else [*map(self._move_text, self.steps)],
         }
 
     def snapshot(self, last: bool = False) -> dict[str, Any]:
@@ -456,24 +395,12 @@ class Session:
             view = self.view(self._epoch, max(0, self.turn - 1)) if last else self.view()
             return {"about": self.description(), "view": view}
 
+    @override
     def record(self) -> Record:
-        """Return the record of the finished game."""
         with self._lock:
             if not self.done:
                 raise RefusedError(cause="the game is not finished, so there is no record of it yet")
-            return Record(
-                game=self.game.id,
-                version=__version__,
-                parameters=plain(self.game.parameters),
-                seed=self.seed,
-                agents=self.names,
-                opening=0,
-                moves=tuple(self.moves),
-                result=self._result(),
-                position=self._position,
-                summary=self.game.summary(self.state),
-                seconds=() if self._clocks is None else self._clocks.times(0, len(self.names)),
-            )
+            return replace(super().record(), seconds=tuple(self._seconds()))
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -498,8 +425,8 @@ class Session:
             return self._sitting
         if len(self.people) < 2:
             return self.people[0] if self.people else None
-        own_turns = self._own_turns()
-        last = int(self._states[own_turns[-1]].current_player) if own_turns else self.people[0]
+        own_turns = self.turns_of(self.people)
+        last = self.steps[own_turns[-1]].seat if own_turns else self.people[0]
         return last if (mover := self._to_act()) is None else mover
 
     def _curtain(self) -> dict[str, Any] | None:
@@ -511,12 +438,6 @@ class Session:
             return None
         return {"seat": None if self._thinking else self._to_act()}
 
-    def _own_turns(self, seats: Sequence[int] = ()) -> list[int]:
-        """Return the turns in which people have decided, as far back as positions are kept; `seats`: not of all."""
-        among = seats or self.people
-        past = sorted(turn for turn in self._states if turn < self.turn)
-        return [turn for turn in past if int(self._states[turn].current_player) in among]
-
     def _no_undo(self) -> str:
         """Return why no move can be taken back, "" if one can."""
         at_once = self.game.info.simultaneous
@@ -525,7 +446,7 @@ class Session:
             "in games with clocks, moves cannot be taken back": self._clocks is not None,
             "in games by link, moves cannot be taken back": self.keys,
             "agents are thinking; wait for their move": self._thinking,
-            "there is no move of yours to take back": not self._own_turns(),
+            "there is no move of yours to take back": not self.turns_of(self.people),
         }
         return next((why for why, holds in reasons.items() if holds), "")
 
@@ -537,7 +458,7 @@ class Session:
         self._passed = self._passed and not self.keys
         self._came = {*self.people} if saved["moves"] else set()
         for move in saved["moves"]:
-            self._keep(*self._step(parse_move(self.game, move)[None], pictures=False))
+            self.play(move)
         if self._clocks is not None:
             self._clocks.used = {(0, seat): list(own) for seat, own in enumerate(saved["seconds"])}
 
@@ -553,12 +474,12 @@ class Session:
 
     def _begin(self, saved: Mapping[str, Any] | None = None) -> None:
         """Start the agents, and let them play if it is their turn; a saved game has its forfeit and its clock."""
-        self._forfeit = self._agents.start()
+        self.forfeit = self._agents.start()
         if saved is not None and saved["forfeit"] is not None:
-            self._forfeit = forfeit_of(saved["forfeit"])
+            self.forfeit = forfeit_of(saved["forfeit"])
         self._sitting = None
         if self._to_act() is None and self.people and not self.done:
-            self._think(None)
+            self._think()
         else:
             self._start_clock()
         if saved is not None and saved["running"] and self._clocks is not None and (running := self._clocks.running):
@@ -582,66 +503,42 @@ class Session:
         if turn not in (None, self.turn):
             raise RefusedError("turn", f"{request} of turn {self.turn}", turn, "reload the game")
 
-    def _checked(self, choices: Sequence[int], seat: int) -> Tensor:
+    def _check(self, choices: Sequence[int], seat: int) -> Tensor:
         """Return the action of the person at `seat` as int64 [K]; refuse an illegal one."""
-        self._check_choices(choices, seat)
-        game, state = self.game, self.state
-        chosen = torch.tensor(list(choices), device="cpu")
-        mask = game.legal_actions(state)[0]
-        legal = game.info.admits(mask[seat] if game.info.simultaneous else mask, chosen)
-        if not bool(legal.all()):
-            component = int((~legal).nonzero()[0])
-            raise RefusedError(cause=game.why_illegal(state, seat, component, choices[component]))
-        return chosen
+        return checked(self.game, self.state, seat, choices)
 
-    def _check_choices(self, choices: Sequence[int], seat: int) -> None:
-        """Refuse choices that are no action of any position, before a tensor has to hold them."""
-        nvec = self.game.info.action_nvec
-        if len(choices) != len(nvec):
-            raise RefusedError("action", f"{len(nvec)} numbers, one for each part", len(choices))
-        for component, choice in enumerate(choices):
-            if not 0 <= choice < nvec[component]:
-                raise RefusedError(cause=self.game.why_illegal(self.state, seat, component, choice))
-
-    def _think(self, chosen: Tensor | None) -> threading.Event:
+    def _think(self, own: Tensor | None = None) -> threading.Event:
         """Let agents play on a thread until it is a person's turn.
 
         Args:
-            chosen: The person's action, played first in games in turns; None for agents alone.
+            own: The step of a person, played first, int64 [1] or [1, K]; None where agents have a part in it.
 
         Returns:
             An event that is set as soon as the person's own action has been played, if it is a step of its own.
         """
         played = threading.Event()
         self._thinking = True
-        threading.Thread(target=self._work, args=(chosen, played), daemon=True, name=f"agents of {self.id}").start()
+        threading.Thread(target=self._work, args=(own, played), daemon=True, name=f"agents of {self.id}").start()
         return played
 
-    def _work(self, chosen: Tensor | None, played: threading.Event) -> None:
+    def _work(self, own: Tensor | None, played: threading.Event) -> None:
         try:
-            if chosen is not None and not self.game.info.simultaneous:
-                moved = self._step(chosen.reshape(1, *self.game.info.action_shape))
-                with self._lock:
-                    self._keep(*moved)
-                    self._changed()
-                    if self.done or self._waits():
-                        return
-            played.set()
             while not self._closed:
-                _THINKING.acquire()
-                self._place = True
-                try:
-                    found = self._agents.act(self.state, self._chosen, self._clocks)
-                    step = None if isinstance(found, Forfeit) else self._step(found)
-                finally:
-                    self._leave_place()
+                if own is not None:
+                    found: Forfeit | _Drawn = self._drawn(own)
+                    own = None
+                else:
+                    played.set()
+                    found = self._of_agents()
                 with self._lock:
-                    if self._forfeit is not None:  # it has lost, and answered too late
+                    if self.forfeit is not None:  # it has lost, and answered too late
                         return
                     if isinstance(found, Forfeit):
-                        self._forfeit = found
-                    elif step is not None:
-                        self._keep(*step)
+                        self.forfeit = found
+                    else:
+                        after, step, pictures = found
+                        self.advance(after, step)
+                        self._pictures[self.turn] = pictures
                     self._changed()
                     if self.done or self._waits():
                         return
@@ -650,6 +547,16 @@ class Session:
                 self._thinking = False
                 self._start_clock()
             played.set()
+
+    def _of_agents(self) -> Forfeit | _Drawn:
+        """Return the step of the agents, or a forfeit of one of them, when there is a place to think."""
+        _THINKING.acquire()
+        self._place = True
+        try:
+            found = self._agents.act(self.state, self._chosen, self._clocks)
+            return found if isinstance(found, Forfeit) else self._drawn(found)
+        finally:
+            self._leave_place()
 
     def _waits(self) -> bool:
         """Return True if a person is to act, or if agents have gone as far as somebody asked."""
@@ -666,7 +573,7 @@ class Session:
 
     def _start_clock(self) -> None:
         """Let a person's clock run if it is the person's turn, and the person sees the game."""
-        if self._clocks is None or self._forfeit is not None or bool(self.state.done) or self._curtain() is not None:
+        if self._clocks is None or super().done or self._curtain() is not None:
             return
         if self.keys and self._came != {*self.people}:  # nobody waits for one who has not come yet
             return
@@ -687,7 +594,7 @@ class Session:
             env_id, seat, since = running
             seconds = time.perf_counter() - since
             patience = 0.0 if seat in self.people else _LATE_S  # an agent is interrupted, and says where it was
-            if self._forfeit is None and clocks.running is running and clocks.late(env_id, seat, seconds - patience):
+            if self.forfeit is None and clocks.running is running and clocks.late(env_id, seat, seconds - patience):
                 self._lose(seat, clocks.charge(env_id, seat, seconds))
                 self._clocks = Clocks(clocks.control, {key: list(own) for key, own in clocks.used.items()})
                 # The answer of an agent may still come, and be timed.
@@ -695,7 +602,7 @@ class Session:
 
     def _lose(self, seat: int, reason: str) -> None:
         if reason:
-            self._forfeit = Forfeit(seat, reason)
+            self.forfeit = Forfeit(seat, reason)
             self._changed()
 
     def _clock_data(self) -> dict[str, Any] | None:
@@ -706,68 +613,77 @@ class Session:
         left = [self._clocks.patience(0, seat) for seat in range(len(self.names))]
         if running is not None:
             left[running[1]] = max(0.0, left[running[1]] - (time.perf_counter() - running[2]))
-        if self._forfeit is not None and self._forfeit.reason.startswith(OUT_OF_TIME):
-            left[self._forfeit.seat] = 0.0
+        if self.forfeit is not None and self.forfeit.reason.startswith(OUT_OF_TIME):
+            left[self.forfeit.seat] = 0.0
         return {"left": [round(seconds, 3) for seconds in left], "running": None if running is None else running[1]}
 
-    def _step(self, actions: Tensor, *, pictures: bool = True) -> tuple[State, Event]:
-        """Return the position after a step, [1, ...], and its event for the page; nothing is changed yet."""
-        game, before, at_once = self.game, self.state, self.game.info.simultaneous
-        after = game.step(before, actions)
-        parts = actions.view(game.info.num_players, -1).tolist() if at_once else ()
-        own: dict[int | None, tuple[int, ...]] = {seat: tuple(parts[seat]) for seat in self.people if parts}
+    def _drawn(self, actions: Tensor) -> _Drawn:
+        """Return the position after a step, the step, and its pictures by seat that looks; nothing is changed yet."""
+        before, (after, step) = self.state, self.step(actions)
         viewers: Sequence[int | None] = (self._viewer(after),)
         if (self._passed or self.keys) and not bool(after.done):
             viewers = self.people
-        shown = {
-            viewer: step_data(game, before, after, viewer=viewer, action=own.get(viewer))
-            for viewer in viewers
-            if pictures
-        }
-        (move,) = moves(game, Played(actions[None], torch.ones(1, dtype=torch.int64, device="cpu"), after), 0)
-        seat = None if at_once else int(before.current_player)
-        return after, Event(self.turn + 1, seat, move, move_in_words(game, before, move), shown, own)
+        pictures = {}
+        for viewer in viewers:
+            action = step.parts[viewer] if step.seat is None and viewer is not None else None
+            pictures[viewer] = step_data(self.game, before, after, viewer=viewer, action=action)
+        return after, step, pictures
 
-    def _keep(self, after: State, event: Event) -> None:
-        """Go on to a position of `_step`; positions of long ago are dropped, and of their steps only the names stay."""
-        self._events.append(event)
+    @override
+    def advance(self, after: State, step: Step) -> None:
+        super().advance(after, step)
         self._chosen.clear()
-        self._states[self.turn] = after
-        self._states.pop(self.turn - _BACK, None)
-        if (old := self.turn - _STEPS_KEPT) > 0:
-            self._events[old - 1] = replace(self._events[old - 1], shown={})
+        self._pictures.pop(self.turn - _STEPS_KEPT, None)
 
-    def _move_text(self, event: Event) -> str:
+    def _event(self, turn: int, viewer: int | None) -> dict[str, Any]:
+        """Return a step as the page shows it to a seat: the position that it led to, who acted, and the move.
+
+        The pictures are the same for all, unless information is hidden. After the end, all may see those of any seat.
+        """
+        step, pictures = self.steps[turn], self._pictures.get(turn + 1, {})
+        shown = pictures.get(viewer) or next(iter(pictures.values()), _NO_PICTURES)
+        return {"turn": turn + 1, "seat": step.seat, **shown, "move": self._move_text(step)}
+
+    def _move_text(self, step: Step) -> str:
         """Return as much of a step as the person may know: the own part of a joint action, until the game is over."""
         if not self.people or not self.game.info.simultaneous or self.done:
-            return ", ".join(event.words)
+            return ", ".join(step.words)
         seat = self._seat()
-        return "" if seat is None else event.words[seat]
+        return "" if seat is None else step.words[seat]
 
     def _viewer(self, state: State) -> int | None:
         """Return the seat that looks at frames; None after the end, when everybody sees all."""
-        return None if bool(state.done) or self._forfeit is not None else self._seat()
+        return None if bool(state.done) or self.forfeit is not None else self._seat()
 
     def _before(self) -> State | None:
         """Return the position since which changes are marked: the one after the last move of who looks."""
         seat = self._seat()
         if self.game.info.simultaneous or seat is None:
-            return self._states.get(self.turn - 1)
-        own_turns = self._own_turns([seat])
-        if own_turns and own_turns[-1] == self.turn - 1:
-            return self._states.get(self.turn - 1)
-        return self._states.get(own_turns[-1] + 1 if own_turns else 0)
+            return self.states.get(self.turn - 1)
+        own_turns = self.turns_of([seat])
+        return self.states.get(min(own_turns[-1] + 1, self.turn - 1) if own_turns else 0)
 
-    def _result(self) -> Result:
-        return result(self.game, self.state, forfeit=self._forfeit)
+    def _seconds(self) -> Sequence[tuple[float, ...]]:
+        return () if self._clocks is None else self._clocks.times(0, len(self.names))
 
     def _forfeit_words(self) -> str | None:
-        if self._forfeit is None:
+        if (forfeit := self.forfeit) is None:
             return None
-        seats = " and ".join(self.layout["players"][seat] for seat in self._forfeit.seats)
-        if self._forfeit.reason == RESIGNED:
+        seats, name = " and ".join(self.layout["players"][seat] for seat in forfeit.seats), self.names[forfeit.seat]
+        if forfeit.reason == RESIGNED:
             return f"{seats} resigned."
-        if self._forfeit.reason.startswith(OUT_OF_TIME):
-            who = "you" if self.people == (self._forfeit.seat,) else self.names[self._forfeit.seat]
-            return f"{seats} ({who}) lost on time: {self._forfeit.reason.removeprefix(OUT_OF_TIME)}"
-        return f"{self.names[self._forfeit.seat]} as {seats} forfeits: {self._forfeit.reason}"
+        if forfeit.reason.startswith(OUT_OF_TIME):
+            who = "you" if self.people == (forfeit.seat,) else name
+            return f"{seats} ({who}) lost on time: {forfeit.reason.removeprefix(OUT_OF_TIME)}"
+        return f"{name} as {seats} forfeits: {forfeit.reason}"
+
+
+class Seated(Session):
+    """A game by link as the person of one seat has it: all attributes are the session's but the seat that asks."""
+
+    __slots__ = ("_asking",)
+
+    def __init__(self, session: Session, seat: int) -> None:
+        self.__dict__ = session.__dict__
+        self._asking = seat
+        self.come(seat)

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from hmac import compare_digest
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from cellgames.arena.records.record_lines import has_changed, sign, to_line
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import write_atomic
 
-from .live_game import RefusedError, Session
+from .live_game import RefusedError, Seated, Session
 
 _MOST_WATCHED = 4  # games of agents alone that one visitor has in memory at the same time
 _MOST_SAVED = 10_000  # files; a new game is refused beyond
@@ -36,19 +36,6 @@ class _Kept(NamedTuple):
     session: Session
     visitor: str
     asked: float
-
-
-class Seated:
-    """A game by link as the person of one seat has it: a `Session` whose attributes are asked for by that person."""
-
-    def __init__(self, session: Session, seat: int) -> None:
-        self._session, self._seat = session, seat
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the session, or a method that is called for the seat."""
-        with self._session.seated(self._seat):
-            found = getattr(self._session, name)
-        return self._session.seated(self._seat)(found) if callable(found) else found
 
 
 class Sessions:
@@ -138,7 +125,7 @@ class Sessions:
         seat = next((seat for seat, key in session.keys.items() if compare_digest(key, secret)), None)
         if seat is None:
             raise _missing()
-        return cast(Session, Seated(session, seat))
+        return Seated(session, seat)
 
     def _find(self, id: str) -> Session:
         if (session := self._asked(id)) is not None:
