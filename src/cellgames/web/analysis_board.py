@@ -42,7 +42,7 @@ from .catalog import MOST_PLAYOUTS, check_parameters, settings_of
 from .frames import frame, layout
 from .limits import MOVE_S, OutOfTimeError, limited
 from .limits import check as check_limits
-from .live_game import RefusedError
+from .seated_game import RefusedError, checked
 from .sessions import FullError
 from .views import view_of
 from .views.view import legal_bits
@@ -141,9 +141,7 @@ def positions(
     if action is not None:
         if bool(state.done):
             raise RefusedError(cause="the game is over")
-        if not 0 <= action < game.info.action_nvec[0] or not bool(game.legal_actions(state)[0, action]):
-            raise RefusedError(cause=game.why_illegal(state, int(state.current_player), 0, action))
-        after = game.step(state, torch.tensor([action], device="cpu"))
+        after = game.step(state, checked(game, state, int(state.current_player), [action]))
         shown_places.append(_data(game, after, state, game.action_to_string(action)))
     return {
         "layout": layout(game),

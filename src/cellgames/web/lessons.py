@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.play_loop import parse_moves
-from cellgames.arena.records.replays import start
+from cellgames.arena.records.replays import after_moves
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 
@@ -52,9 +52,8 @@ class Board:
 
     def state(self, game: Game) -> State:
         """Return the position."""
-        state: State = start(game, self.seed)
-        for move in self.moves.split(" | ") if game.info.simultaneous else self.moves.split():
-            state = game.step(state, parse_moves(game, [move], {}))
+        moves = self.moves.split(" | ") if game.info.simultaneous else self.moves.split()
+        state: State = after_moves(game, moves, seed=self.seed)
         return state
 
 
@@ -96,11 +95,6 @@ class Guide:
     seed: int = 0
 
     @cached_property
-    def asked(self) -> list[tuple[Step, str]]:
-        """Each of the learner's moves with its step."""
-        return [(step, move) for step in self.steps for move in step.moves.split()]
-
-    @cached_property
     def line(self) -> list[str]:
         """All moves of a game with a scripted opponent."""
         return [move for step in self.steps for move in (*step.moves.split(), *step.replies.split())]
@@ -127,8 +121,9 @@ class Lesson:
             {"title": title, "text": text, "boards": [self._board(board) for board in boards]}
             for title, text, boards in self.parts
         ]
+        moves = sum(len(step.moves.split()) for step in self.guide.steps)
         head = {name: about[name] for name in ("title", "credit", "goals", "players")}
-        return {"game": self.game, **head, "parts": parts, "moves": len(self.guide.asked)}
+        return {"game": self.game, **head, "parts": parts, "moves": moves}
 
     def _board(self, board: Board) -> dict[str, Any]:
         game = registry.make(self.game, **board.parameters)
@@ -193,32 +188,28 @@ class GuidedGame(Session):
         game = registry.make(lesson.game, **guide.parameters)
         script = Script(game, guide.line)
         specs = [None, *[guide.opponent or SCRIPT] * (game.info.num_players - 1)]
+        agent = (lambda spec: load_agent(spec, game)) if guide.opponent else lambda spec: script
+        super().__init__(game, specs, agent, seed=guide.seed, asked={"game": guide.next})
 
-        def loaded(spec: str) -> AnyAgent:
-            return load_agent(spec, game) if guide.opponent else script
-
-        super().__init__(game, specs, loaded, seed=guide.seed, asked={"game": guide.next})
-
-    def _open(self) -> tuple[Step, list[dict[str, Any]]] | None:
-        """Return the present step and the clicks of those of its moves that are still to be played; None at the end."""
-        asked, own = self._lesson.guide.asked, self._actions()
-        if self.done or len(own) >= len(asked):
+    def _open(self) -> tuple[int, Step, list[dict[str, Any]]] | None:
+        """Return the present step with its number, and the clicks of those of its moves that are still to be played."""
+        if self.done:
             return None
-        step = asked[len(own)][0]
-        start = next(place for place, (one, _) in enumerate(asked) if one is step)
-        played = [self._clicks(action) for action in own[start:]]
-        return step, [found for move in step.moves.split() if (found := clicks(self.game, move)) not in played]
+        played = [*map(view_of(self.game).clicks, self._actions())]
+        for number, step in enumerate(self._lesson.guide.steps):
+            moves = step.moves.split()
+            if len(played) < len(moves):
+                return number, step, [asked for move in moves if (asked := clicks(self.game, move)) not in played]
+            played = played[len(moves) :]
+        return None
 
     @override
     def _check(self, choices: Sequence[int], seat: int) -> Tensor:
         chosen = super()._check(choices, seat)
-        present = self._open()
-        if present is not None and not present[0].free and self._clicks(choices) not in present[1]:
+        present, asked = self._open(), view_of(self.game).clicks(choices)
+        if present is not None and not present[1].free and asked not in present[2]:
             raise RefusedError(cause="The rules allow that, but the lesson asks for something else: see the frames.")
         return chosen
-
-    def _clicks(self, choices: Sequence[int]) -> dict[str, Any]:
-        return view_of(self.game).clicks(list(choices))
 
     @override
     def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
@@ -251,8 +242,7 @@ class GuidedGame(Session):
         present = self._open()
         if present is None:
             return {**about, "step": len(guide.steps), "text": guide.end, "cells": [], "press": []}
-        step, left = present
-        number = next(place for place, one in enumerate(guide.steps) if one is step)
+        number, step, left = present
         cells = sorted({cell for one in left for cell in one["cells"]})
         target = {"cells": [], "press": []} if step.free else {"cells": cells, "press": left[0]["press"]}
         return {**about, "step": number, "text": step.text, "free": step.free, **target}

@@ -141,7 +141,7 @@ class Session(SeatedGame):
     @property
     def pending(self) -> bool:
         """True while somebody else is to act: an agent, or in a game by link another person."""
-        return self.thinking or (bool(self.keys) and not self.done and not self._awaits(self._asking))
+        return self.thinking or (bool(self.keys) and not self.done and self._asking not in self._awaited())
 
     @property
     def address(self) -> str:
@@ -194,7 +194,7 @@ class Session(SeatedGame):
             self._sitting = None
             if self.game.info.simultaneous:
                 self._chosen[mover] = chosen
-                if self._to_act() is not None:
+                if self._awaited():
                     self._start_clock()
                     return
             played = self._think(None if self._chosen else chosen.reshape(1, *self.game.info.action_shape))
@@ -204,7 +204,7 @@ class Session(SeatedGame):
         """Show the game to the person of a seat, whose turn it is and who has the screen now."""
         with self._lock:
             self._check_seen("a request", turn, epoch)
-            if self.done or self._thinking or seat != self._to_act():
+            if self.done or self._thinking or seat not in self._awaited():
                 raise RefusedError(cause="it is not your turn yet")
             self._sitting = seat
             if self._clocks is not None and self._clocks.running is None:
@@ -333,9 +333,8 @@ class Session(SeatedGame):
         with self._lock:
             state, done, curtain, viewer = self.state, self.done, self._curtain(), self._viewer(self.state)
             seat = self._seat()
-            own = seat is not None and self.steps and self.game.info.simultaneous
-            action = self.steps[-1].parts[seat] if own else None
-            yours = not done and not self._thinking and curtain is None and self._awaits(seat)
+            action = self.steps[-1].own(seat) if self.steps else None
+            yours = not done and not self._thinking and curtain is None and seat in self._awaited()
             fresh = range(since, self.turn) if epoch == self._epoch and not curtain else ()
             result = self.result() if done else None
             shown = None if curtain else frame(self.game, state, self._before(), viewer, action)
@@ -404,18 +403,16 @@ class Session(SeatedGame):
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    def _to_act(self) -> int | None:
-        """Return the seat of the person whose action is awaited next; None while it is the agents' turn."""
-        if self.game.info.simultaneous:
-            return next((seat for seat in self.people if seat not in self._chosen), None)
-        mover = int(self.state.current_player)
-        return mover if mover in self.people else None
+    def _awaited(self) -> list[int]:
+        """Return the seats of the people who may act now, the next one first; none while it is the agents' turn.
 
-    def _awaits(self, seat: int | None) -> bool:
-        """Return True if a person's action is awaited now; by link all people may choose at the same time."""
-        if self.keys and self.game.info.simultaneous:
-            return seat is not None and seat not in self._chosen and not self._thinking
-        return seat is not None and seat == self._to_act()
+        By link all people may choose at the same time, at one screen one after the other.
+        """
+        if self.game.info.simultaneous:
+            free = [seat for seat in self.people if seat not in self._chosen]
+            return free if self.keys else free[:1]
+        mover = int(self.state.current_player)
+        return [mover] if mover in self.people else []
 
     def _seat(self) -> int | None:
         """Return the seat of the person at the screen; None for spectators, and before the next person sits down."""
@@ -427,7 +424,7 @@ class Session(SeatedGame):
             return self.people[0] if self.people else None
         own_turns = self.turns_of(self.people)
         last = self.steps[own_turns[-1]].seat if own_turns else self.people[0]
-        return last if (mover := self._to_act()) is None else mover
+        return next(iter(self._awaited()), last)
 
     def _curtain(self) -> dict[str, Any] | None:
         """Return for whom the screen shows nothing until that person sits down; None if it shows the game.
@@ -436,7 +433,7 @@ class Session(SeatedGame):
         """
         if not self._passed or self._sitting is not None or self.done:
             return None
-        return {"seat": None if self._thinking else self._to_act()}
+        return {"seat": None if self._thinking else next(iter(self._awaited()), None)}
 
     def _no_undo(self) -> str:
         """Return why no move can be taken back, "" if one can."""
@@ -478,7 +475,7 @@ class Session(SeatedGame):
         if saved is not None and saved["forfeit"] is not None:
             self.forfeit = forfeit_of(saved["forfeit"])
         self._sitting = None
-        if self._to_act() is None and self.people and not self.done:
+        if self.people and not self._awaited() and not self.done:
             self._think()
         else:
             self._start_clock()
@@ -490,10 +487,12 @@ class Session(SeatedGame):
         """Return the seat of the person who is to act and sees the present position; refuse other requests."""
         if self.done:
             raise RefusedError(cause="the game is over")
-        mover = self._asking if self._awaits(self._asking) else None if self.keys else self._to_act()
-        if self._thinking or mover is None or seat not in (None, mover) or self._curtain() is not None:
+        awaited = self._awaited()
+        mover = self._asking if self.keys else next(iter(awaited), None)
+        if self._thinking or mover not in awaited or seat not in (None, mover) or self._curtain() is not None:
             raise RefusedError(cause="it is not your turn yet")
         self._check_seen(request, turn, epoch)
+        assert mover is not None
         return mover
 
     def _check_seen(self, request: str, turn: int | None, epoch: int) -> None:
@@ -560,7 +559,7 @@ class Session(SeatedGame):
 
     def _waits(self) -> bool:
         """Return True if a person is to act, or if agents have gone as far as somebody asked."""
-        return self._to_act() is not None if self.people else self.turn >= self._until
+        return bool(self._awaited()) if self.people else self.turn >= self._until
 
     def _leave_place(self) -> None:
         """Let another game's agents think; also while an agent of this one, which has lost, does not answer."""
@@ -577,7 +576,7 @@ class Session(SeatedGame):
             return
         if self.keys and self._came != {*self.people}:  # nobody waits for one who has not come yet
             return
-        if (mover := self._to_act()) is not None:
+        for mover in self._awaited()[:1]:
             self._clocks.start(0, mover)
 
     def _stop_clock(self) -> None:
@@ -623,10 +622,9 @@ class Session(SeatedGame):
         viewers: Sequence[int | None] = (self._viewer(after),)
         if (self._passed or self.keys) and not bool(after.done):
             viewers = self.people
-        pictures = {}
-        for viewer in viewers:
-            action = step.parts[viewer] if step.seat is None and viewer is not None else None
-            pictures[viewer] = step_data(self.game, before, after, viewer=viewer, action=action)
+        pictures = {
+            viewer: step_data(self.game, before, after, viewer=viewer, action=step.own(viewer)) for viewer in viewers
+        }
         return after, step, pictures
 
     @override

@@ -35,6 +35,10 @@ class Step(NamedTuple):
     words: Sequence[str]
     parts: Sequence[Sequence[int]]
 
+    def own(self, seat: int | None) -> Sequence[int] | None:
+        """Return the choices of a seat in a step of all; None for other steps, or without a seat."""
+        return None if seat is None or self.seat is not None else self.parts[seat]
+
 
 class SeatedGame:
     """One game of people and agents, with its positions, steps, undo and record. Subclasses ask the players.

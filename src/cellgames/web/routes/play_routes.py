@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from pydantic import Field
 
@@ -226,6 +226,8 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     async def live(id: str) -> Session:
         return await asyncio.to_thread(sessions.get, id)
 
+    asked: Any = Depends(live)
+
     @router.get("/api/play")
     def list_played(ids: Annotated[str, Query(max_length=4000)] = "") -> list[dict[str, Any]]:
         """Return the games that were played last; on a server open to a network those with one of the `ids`."""
@@ -252,9 +254,10 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return snapshot(sessions.get(f"{session.id}.{own}" if own else session.id))
 
     @router.get("/api/play/{id}")
-    async def see_game(id: str, epoch: int = -1, since: Count = 0, wait: bool = False) -> dict[str, Any]:
+    async def see_game(
+        epoch: int = -1, since: Count = 0, wait: bool = False, session: Session = asked
+    ) -> dict[str, Any]:
         """Return the position and the events after `since`; with `wait`, when there is something new or after 20 s."""
-        session = await live(id)
         if wait:
             await settled(session, _LONG_S, (epoch, since, True))
         if epoch < 0:
@@ -262,56 +265,49 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return {"view": await asyncio.to_thread(session.view, epoch, since)}
 
     @router.post("/api/play/{id}/move")
-    async def make_move(id: str, move: Move) -> dict[str, Any]:
+    async def make_move(move: Move, session: Session = asked) -> dict[str, Any]:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
-        session = await live(id)
         end = time.monotonic() + _QUICK_S
         await asyncio.to_thread(session.move, move.action, move.turn, move.epoch, move.seat)
         await settled(session, end - time.monotonic())
         return {"view": await asyncio.to_thread(session.view, move.epoch, move.since)}
 
     @router.post("/api/play/{id}/trial")
-    def try_out(id: str, trial: Trial) -> dict[str, Any]:
+    def try_out(trial: Trial, session: Session = asked) -> dict[str, Any]:
         """Return a film of Life from this position if nobody placed anything more; the game stays as it is."""
-        session = sessions.get(id)
         with state.turn():
             return {"film": session.trial(trial.action, trial.turn, trial.epoch)}
 
     @router.post("/api/play/{id}/hint")
-    def suggest(id: str, seen: Seen) -> dict[str, Any]:
+    def suggest(seen: Seen, session: Session = asked) -> dict[str, Any]:
         """Return a move that an agent suggests: `words`, and its number `action` unless it has several parts."""
-        session = sessions.get(id)
         with state.turn():
             return session.hint(seen.turn, seen.epoch)._asdict()
 
     @router.post("/api/play/{id}/sit")
-    async def sit(id: str, who: Sitter) -> dict[str, Any]:
+    def sit(who: Sitter, session: Session = asked) -> dict[str, Any]:
         """Show the game to the next of several people at one screen; until then it is hidden."""
-        session = await live(id)
-        await asyncio.to_thread(session.sit, who.seat, who.turn, who.epoch)
-        return await asyncio.to_thread(snapshot, session, True)
+        session.sit(who.seat, who.turn, who.epoch)
+        return snapshot(session, True)
 
     @router.post("/api/play/{id}/go")
-    async def go(id: str, goal: Goal) -> dict[str, Any]:
+    async def go(goal: Goal, session: Session = asked) -> dict[str, Any]:
         """Let agents that play all seats go on; answered as a move is."""
-        session = await live(id)
         await asyncio.to_thread(session.go, goal.until)
         await settled(session, _QUICK_S)
         return {"view": await asyncio.to_thread(session.view, goal.epoch, goal.since)}
 
     @router.post("/api/play/{id}/resign")
-    async def resign(id: str, who: Person) -> dict[str, Any]:
+    def resign(who: Person, session: Session = asked) -> dict[str, Any]:
         """Give the game up; only in games of two players."""
-        session = await live(id)
-        await asyncio.to_thread(session.resign, who.seat, who.epoch)
-        return await asyncio.to_thread(snapshot, session)
+        session.resign(who.seat, who.epoch)
+        return snapshot(session)
 
     @router.post("/api/play/{id}/undo")
-    async def undo(id: str, seen: Undo) -> dict[str, Any]:
+    def undo(seen: Undo, session: Session = asked) -> dict[str, Any]:
         """Take back the person's last move and the answers to it; only in games in turns."""
-        session = await live(id)
-        await asyncio.to_thread(session.undo, seen.turn, seen.epoch)
-        return await asyncio.to_thread(snapshot, session)
+        session.undo(seen.turn, seen.epoch)
+        return snapshot(session)
 
     @router.delete("/api/play/{id}", status_code=204)
     def leave(id: str) -> None:
@@ -319,26 +315,25 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         sessions.drop(id)
 
     @router.get("/api/play/{id}/record.jsonl")
-    def game_record(id: str) -> Response:
+    def game_record(session: Session = asked) -> Response:
         """Return the finished game as a line of a file of records."""
-        record = sessions.get(id).record()
+        record = session.record()
         return download(PlainTextResponse(record.to_json() + "\n", media_type="application/x-ndjson"), record, "jsonl")
 
     @router.get("/api/play/{id}/record.html")
-    def game_html(id: str) -> Response:
+    def game_html(session: Session = asked) -> Response:
         """Return the finished game as one HTML file that plays offline."""
-        record = sessions.get(id).record()
+        record = session.record()
         return download(HTMLResponse(state.answer("html", record)), record, "html")
 
     @router.get("/api/play/{id}/replay")
-    def game_replay(id: str) -> Any:
+    def game_replay(session: Session = asked) -> Any:
         """Return the finished game for the viewer."""
-        return state.answer("replay", sessions.get(id).record())
+        return state.answer("replay", session.record())
 
     @router.post("/api/play/{id}/store")
-    def keep_game(id: str, nothing: Act) -> dict[str, Any]:
+    def keep_game(nothing: Act, session: Session = asked) -> dict[str, Any]:
         """Add the finished game to the store, unless moves were taken back in it."""
-        session = sessions.get(id)
         record = session.record()
         if state.store is None:
             raise HTTPException(409, "this server was started without a store")
