@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -19,7 +20,6 @@ from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.seating import Seating
 
 from .limits import MOVE_S, OutOfTimeError, limited
 
@@ -39,21 +39,16 @@ class AgentSeats:
     def __init__(
         self, game: Game, specs: Sequence[str | None], load_agent: Callable[[str], AnyAgent], seed: int
     ) -> None:
-        names = list(dict.fromkeys(spec for spec in specs if spec is not None))
-        self._game = game
-        self._generators = [generator(seed, "web", name) for name in names]
-        self._agents = [load_agent(name) for name in names]
-        self._seats = torch.tensor([[-1 if spec is None else names.index(spec) for spec in specs]], device="cpu")
-        self._seating = Seating(game, self._seats)
+        self._game, self._agents = game, list[tuple[AnyAgent, torch.Generator, Tensor]]()
+        for name in dict.fromkeys(spec for spec in specs if spec is not None):
+            seats = torch.tensor([seat for seat, spec in enumerate(specs) if spec == name], device="cpu")
+            self._agents.append((load_agent(name), generator(seed, "web", name), seats))
 
     def start(self) -> Forfeit | None:
         """Start the agents in a new game; return a forfeit if one fails."""
         faults = Faults()
-
-        def begin(player: int, seats: Tensor, env_ids: Tensor) -> None:
-            start(self._agents[player], self._game, seats, env_ids, faults)
-
-        self._seating.deal(torch.zeros(1, dtype=torch.int64, device="cpu"), self._seats, begin)
+        for agent, _, seats in self._agents:
+            start(agent, self._game, seats, torch.zeros_like(seats), faults)
         return _forfeit(faults)
 
     def act(
@@ -67,35 +62,31 @@ class AgentSeats:
             clocks: Of the game; an agent that runs out of time forfeits, too.
 
         Returns:
-            int64 [1], [1, P] or [1, P, K], as `Game.step` takes it.
+            int64 [1], [1, K], [1, P] or [1, P, K], as `Game.step` takes it.
         """
-        faults, info = Faults(), self._game.info
-        env_ids, seats = self._seating.to_move(state)
-
-        def pick(player: int, env_ids: Tensor, seats: Tensor) -> Tensor:
-            agent, chance = self._agents[player], self._generators[player]
-            most = MOVE_S * len(seats)
-            what = "a move" if len(seats) == 1 else f"the moves of {len(seats)} seats"
-            message = f"ran out of time: it took more than {most:g} s of processor time for {what}"
-            try:
-                return limited(most, lambda: select(agent, self._game, state, env_ids, chance, seats, faults, clocks))
-            except OutOfTimeError:
-                faults.add(env_ids, seats, message)
-                return torch.full((len(seats), *info.action_shape[info.simultaneous :]), -1, device="cpu")
-
-        try:
-            actions = self._seating.ask(env_ids, seats, pick)
-        except (MemoryError, torch.OutOfMemoryError, RunStopped) as error:  # nobody else could end the game
-            return Forfeit(int(seats[0]), reason_of(error), tuple(seats[1:].tolist()))
-        if (forfeit := _forfeit(faults)) is not None:
-            return forfeit
-        if not info.simultaneous:
-            return actions
+        game, info, faults = self._game, self._game.info, Faults()
         joint = torch.zeros((info.num_players, len(info.action_nvec)), dtype=torch.int64, device="cpu")
-        joint[seats] = actions.view(len(seats), -1)
         for seat, chosen in people.items():
             joint[seat] = chosen
-        return joint.view(1, *info.action_shape)
+        mover = slice(None) if info.simultaneous else int(state.current_player)
+        asked = [
+            (agent, chance, own if info.simultaneous else own[own == mover]) for agent, chance, own in self._agents
+        ]
+        for agent, chance, seats in asked:
+            if not len(seats):
+                continue
+            env_ids, most = torch.zeros_like(seats), MOVE_S * len(seats)
+            try:
+                ask = partial(select, agent, game, state, env_ids, chance, seats, faults, clocks)
+                joint[seats] = limited(most, ask).view(len(seats), -1)
+            except OutOfTimeError:
+                what = "a move" if len(seats) == 1 else f"the moves of {len(seats)} seats"
+                reason = f"ran out of time: it took more than {most:g} s of processor time for {what}"
+                faults.add(env_ids, seats, reason)
+            except (MemoryError, torch.OutOfMemoryError, RunStopped) as error:  # nobody else could end the game
+                first, *others = sorted(torch.cat([seats for *_, seats in asked]).tolist())
+                return Forfeit(first, reason_of(error), tuple(others))
+        return _forfeit(faults) or joint[mover].view(1, *info.action_shape)
 
 
 def _forfeit(faults: Faults) -> Forfeit | None:

@@ -132,17 +132,15 @@ def positions(
             codes = ", ".join(f"{code} ({name})" for code, name in known.items())
             raise InputError("put", f"a code of {codes}", strange[0])
         position = view_of(game).edited(state, changes, seat)
-    states = states_of_moves(game, wish.moves, position=position, seed=wish.seed)
-    state = next(states)
-    shown_places = [_data(game, state, None, None)]
-    for move, after in zip(wish.moves, states, strict=True):
-        shown_places.append(_data(game, after, state, game.action_to_string(int(parse_move(game, move)))))
-        state = after
+    states: list[State] = [*states_of_moves(game, wish.moves, position=position, seed=wish.seed)]
+    names = [game.action_to_string(int(parse_move(game, move))) for move in wish.moves]
     if action is not None:
-        if bool(state.done):
+        if bool(states[-1].done):
             raise RefusedError(cause="the game is over")
-        after = game.step(state, checked(game, state, int(state.current_player), [action]))
-        shown_places.append(_data(game, after, state, game.action_to_string(action)))
+        chosen = checked(game, states[-1], int(states[-1].current_player), [action])
+        states.append(game.step(states[-1], chosen))
+        names.append(game.action_to_string(action))
+    steps = zip(states, [None, *states[:-1]], [None, *names], strict=True)
     return {
         "layout": layout(game),
         "game": game.id,
@@ -153,7 +151,7 @@ def positions(
         "codes": view_of(game).codes(),
         "patterns": view_of(game).patterns(),
         "play": _playable(wish.game, game),
-        "places": shown_places,
+        "places": [_data(game, *step) for step in steps],
     }
 
 

@@ -95,6 +95,11 @@ class Guide:
     seed: int = 0
 
     @cached_property
+    def asked(self) -> list[tuple[Step, str]]:
+        """Each of the learner's moves with its step."""
+        return [(step, move) for step in self.steps for move in step.moves.split()]
+
+    @cached_property
     def line(self) -> list[str]:
         """All moves of a game with a scripted opponent."""
         return [move for step in self.steps for move in (*step.moves.split(), *step.replies.split())]
@@ -121,9 +126,8 @@ class Lesson:
             {"title": title, "text": text, "boards": [self._board(board) for board in boards]}
             for title, text, boards in self.parts
         ]
-        moves = sum(len(step.moves.split()) for step in self.guide.steps)
         head = {name: about[name] for name in ("title", "credit", "goals", "players")}
-        return {"game": self.game, **head, "parts": parts, "moves": moves}
+        return {"game": self.game, **head, "parts": parts, "moves": len(self.guide.asked)}
 
     def _board(self, board: Board) -> dict[str, Any]:
         game = registry.make(self.game, **board.parameters)

@@ -539,7 +539,7 @@ class Session(SeatedGame):
                         self.advance(after, step)
                         self._pictures[self.turn] = pictures
                     self._changed()
-                    if self.done or self._waits():
+                    if self.done or (self._awaited() if self.people else self.turn >= self._until):
                         return
         finally:
             with self._lock:
@@ -556,10 +556,6 @@ class Session(SeatedGame):
             return found if isinstance(found, Forfeit) else self._drawn(found)
         finally:
             self._leave_place()
-
-    def _waits(self) -> bool:
-        """Return True if a person is to act, or if agents have gone as far as somebody asked."""
-        return bool(self._awaited()) if self.people else self.turn >= self._until
 
     def _leave_place(self) -> None:
         """Let another game's agents think; also while an agent of this one, which has lost, does not answer."""
