@@ -24,7 +24,7 @@ from cellgames.arena.analyse.search_analysis import analyse
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.web import analysis_board
-from cellgames.web.analysis_board import AnalysisBoard, Wish, find_puzzle, move_values, next_moves
+from cellgames.web.analysis_board import AnalysisBoard, Position, Search, find_puzzle, move_values, next_moves
 from cellgames.web.sessions import FullError
 
 httpx = pytest.importorskip("httpx")
@@ -161,13 +161,13 @@ def test_stored_games_say_what_was_played_next_and_become_puzzles(games_of_y: Se
         store.add([*games_of_y, recorded("cloth-of-gold-small-v0")], source=("file", "here"))
         first = games_of_y[0]
         line = [record for record in games_of_y if record.moves[:2] == first.moves[:2]]
-        told = next_moves(store, Wish("y-v0", {"size": 6}, moves=first.moves[:2]))
+        told = next_moves(store, Position(game="y-v0", parameters={"size": 6}, moves=[*first.moves[:2]]))
         assert sum(one["games"] for one in told) == len(line)
         (own,) = (one for one in told if one["move"] == first.moves[2])
         chosen = [record for record in line if record.moves[2] == first.moves[2]]
         assert own["score"] == sum(record.result.outcome[0] == "win" for record in chosen) / len(chosen)
         assert dict(own["agents"]) == Counter(record.agents[0] for record in chosen)
-        assert next_moves(store, Wish("y-v0", {"size": 7}, moves=first.moves[:2])) == []
+        assert next_moves(store, Position(game="y-v0", parameters={"size": 7}, moves=[*first.moves[:2]])) == []
         puzzle = find_puzzle(store, Random(1))
     assert puzzle is not None
     state = after_moves(game, (), position=puzzle["position"])
@@ -230,11 +230,11 @@ def test_where_each_move_of_a_search_loses_an_open_one_is_chosen(monkeypatch: py
 
 def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis_board, "_WAITING", 2)
-    board = AnalysisBoard(threads=1)
+    board, wish = AnalysisBoard(threads=1), Search(game="torus-small-v0", engine="mcts", simulations=500)
     board._pool.submit(time.sleep, 0.5)
-    kept = [board.submit(Wish("torus-small-v0", {}), "mcts", 500) for _ in range(2)]
+    kept = [board.submit(wish) for _ in range(2)]
     with pytest.raises(FullError):
-        board.submit(Wish("torus-small-v0", {}), "mcts", 500)
+        board.submit(wish)
     assert all(one.result(60)["chances"] for one in kept)
     board.close()
 

@@ -16,13 +16,14 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from sys import intern
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import torch
+from pydantic import BaseModel, ConfigDict, Field
 
 from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.loading import load
@@ -42,6 +43,7 @@ from .catalog import MOST_PLAYOUTS, check_parameters, settings_of
 from .frames import frame, layout
 from .limits import MOVE_S, OutOfTimeError, limited
 from .limits import check as check_limits
+from .record_library import MOST_LINE
 from .seated_game import RefusedError, checked
 from .sessions import FullError
 from .views import view_of
@@ -61,23 +63,41 @@ _LISTED = 64  # moves of an answer
 _NODES = 16  # of a solver for each simulation
 
 
-@dataclass(frozen=True)
-class Wish:
-    """A position as a request names it.
+_Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 
-    Attributes:
-        game: Its id.
-        parameters: Its parameters; others have their defaults.
-        position: As the game writes positions; "" for the usual start.
-        moves: Played from there.
-        seed: Of the usual start, in games of chance.
-    """
 
-    game: str
-    parameters: Mapping[str, Any]
-    position: str = ""
-    moves: Sequence[str] = ()
-    seed: int = 0
+class Position(BaseModel):
+    """A position of a game in turns, such as a link holds it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    game: str = Field(max_length=100)
+    parameters: dict[str, bool | int | float | str | None] = Field(default_factory=dict, max_length=40)
+    position: str = Field(
+        default="", max_length=MOST_LINE, description="As the game writes positions; the usual start without one."
+    )
+    moves: list[Annotated[str, Field(max_length=100)]] = Field(default_factory=list, max_length=2000)
+    seed: str = Field(
+        default="0", pattern=r"^-?\d{1,19}$", description="Of the usual start in games of chance: a number, as a text."
+    )
+
+
+class Places(Position):
+    """Moves from a position, and changes of it."""
+
+    action: _Number | None = Field(default=None, description="One more move, by its number.")
+    put: list[Annotated[list[_Number], Field(min_length=2, max_length=2)]] | None = Field(
+        default=None, max_length=10_000, description="Cells of the first position, each with a code of `codes`."
+    )
+    mover: _Number | None = Field(default=None, description="With `put`, the seat to move.")
+
+
+class Search(Position):
+    """A search of the position after the moves."""
+
+    engine: str = Field(max_length=40, description="A name of `engines`.")
+    simulations: int = Field(ge=0, lt=1 << 31, description="One of the engine's efforts.")
+    review: bool = Field(default=True, description="Review the last move, too.")
 
 
 # ---------------------------------------------------------------- positions
@@ -94,52 +114,44 @@ def game_of(id: str, parameters: Mapping[str, Any], moves: Sequence[str] = ()) -
     return game
 
 
-def place_of(wish: Wish) -> tuple[Game, State | None, State]:
+def place_of(wish: Position) -> tuple[Game, State | None, State]:
     """Return the game of a request, the position before the last move, if any, and the position itself.
 
     Raises:
         ValueError: An unknown game, position or move.
     """
     game = game_of(wish.game, wish.parameters, wish.moves)
-    *before, state = deque(states_of_moves(game, wish.moves, position=wish.position, seed=wish.seed), 2)
+    *before, state = deque(states_of_moves(game, wish.moves, position=wish.position, seed=int(wish.seed)), 2)
     return game, before[0] if before else None, state
 
 
-def positions(
-    wish: Wish, action: int | None = None, put: Sequence[Sequence[int]] | None = None, mover: int | None = None
-) -> dict[str, Any]:
+def positions(wish: Places) -> dict[str, Any]:
     """Return the positions after each of the moves, the first one before them, as the page draws them.
-
-    Args:
-        wish: Where to begin, and the moves.
-        action: One more move, by its number.
-        put: Changes of the first position: a cell and a code for what stands there then, 0 for nothing.
-        mover: With `put`, the seat to move.
 
     Raises:
         ValueError: An unknown game, a text that is no position of it, or an illegal move.
     """
     game = game_of(wish.game, wish.parameters, wish.moves)
     position = wish.position
-    if put is not None:
-        state = start(game, wish.seed, position)
-        seat = int(state.current_player) if mover is None else mover
+    if wish.put is not None:
+        state = start(game, int(wish.seed), position)
+        seat = int(state.current_player) if wish.mover is None else wish.mover
         if not 0 <= seat < game.info.num_players:
             raise InputError("mover", f"a seat from 0 to {game.info.num_players - 1}", seat)
         cells, known = math.prod(game.info.board.shape), dict(view_of(game).codes())
-        changes = {cell: code for cell, code in put if 0 <= cell < cells}
+        changes = {cell: code for cell, code in wish.put if 0 <= cell < cells}
         if known and (strange := [code for code in changes.values() if code not in known]):
             codes = ", ".join(f"{code} ({name})" for code, name in known.items())
             raise InputError("put", f"a code of {codes}", strange[0])
         position = view_of(game).edited(state, changes, seat)
-    states: list[State] = [*states_of_moves(game, wish.moves, position=position, seed=wish.seed)]
+    states: list[State] = [*states_of_moves(game, wish.moves, position=position, seed=int(wish.seed))]
     names = [game.action_to_string(int(parse_move(game, move))) for move in wish.moves]
-    if action is not None:
+    if wish.action is not None:
         if bool(states[-1].done):
             raise RefusedError(cause="the game is over")
-        chosen = checked(game, states[-1], int(states[-1].current_player), [action])
+        chosen = checked(game, states[-1], int(states[-1].current_player), [wish.action])
         states.append(game.step(states[-1], chosen))
-        names.append(game.action_to_string(action))
+        names.append(game.action_to_string(wish.action))
     steps = zip(states, [None, *states[:-1]], [None, *names], strict=True)
     return {
         "layout": layout(game),
@@ -221,14 +233,8 @@ class AnalysisBoard:
         self._futures: set[Future[dict[str, Any]]] = set()  # searches that wait or run
         self._found: dict[tuple[Game, str, str], Analysis] = {}
 
-    def submit(self, wish: Wish, engine: str, simulations: int, *, reviewed: bool = True) -> Future[dict[str, Any]]:
+    def submit(self, wish: Search) -> Future[dict[str, Any]]:
         """Start the analysis of a position on a thread; a future that is cancelled in time is not run.
-
-        Args:
-            wish: The position.
-            engine: Name of one of `engines`.
-            simulations: Of each search, one of the engine's efforts.
-            reviewed: True to review the last of the moves, too.
 
         Raises:
             FullError: Too many searches wait.
@@ -236,7 +242,7 @@ class AnalysisBoard:
         with self._lock:
             if len(self._futures) >= _WAITING:
                 raise FullError("many positions are being analysed; try again in a moment")
-            future = self._pool.submit(self._analysed, wish, engine, simulations, reviewed)
+            future = self._pool.submit(self._analysed, wish)
             self._futures.add(future)
         future.add_done_callback(self._futures.discard)
         return future
@@ -246,9 +252,10 @@ class AnalysisBoard:
         self._pool.shutdown(wait=False, cancel_futures=True)
         return not wait([*self._futures], seconds).not_done
 
-    def _analysed(self, wish: Wish, engine: str, simulations: int, reviewed: bool) -> dict[str, Any]:
+    def _analysed(self, wish: Search) -> dict[str, Any]:
         """Return the analysis as JSON, see `_answer`."""
         game, before, state = place_of(wish)
+        engine, simulations = wish.engine, wish.simulations
         offered = engines(game)
         check_one_of("engine", engine, offered)
         efforts = offered[engine]
@@ -263,7 +270,7 @@ class AnalysisBoard:
 
         def answer() -> dict[str, Any]:
             found = _answer(game, state, search, partial(search, effort=less), lines)
-            if reviewed and simulations and before is not None:
+            if wish.review and simulations and before is not None:
                 played = int(parse_move(game, wish.moves[-1]))
                 found["review"] = search_analysis.review_data(
                     search_analysis.review(game, before, played, search(before), search)
@@ -374,7 +381,7 @@ _Told = tuple[tuple[str, ...], tuple[str, ...], int]  # of a game: outcome, agen
 _WON, _LOST = 0.85, 0.5  # least win chance of a move that wins, largest one of a move that does not
 
 
-def next_moves(store: Store, wish: Wish) -> list[dict[str, Any]]:
+def next_moves(store: Store, wish: Position) -> list[dict[str, Any]]:
     """Return the moves with which stored games went on after the moves of a position, the most frequent one first.
 
     Returns:

@@ -5,56 +5,16 @@ from __future__ import annotations
 import asyncio
 import random
 from concurrent.futures import CancelledError
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
-from pydantic import Field
 
-from cellgames.web.analysis_board import AnalysisBoard, Wish, find_puzzle, next_moves, positions
-from cellgames.web.record_library import MOST_LINE
+from cellgames.web.analysis_board import AnalysisBoard, Places, Position, Search, find_puzzle, next_moves, positions
 from cellgames.web.sessions import Sessions
 
-from .app_state import AppState, Body, File, Name, Number, Stored
+from .app_state import AppState, File, Name, Number, Stored
 
 _GONE_S = 0.1  # between two looks whether the visitor still waits
-
-_Number = Annotated[int, Field(ge=0, lt=1 << 31)]
-
-
-class Position(Body):
-    """A position of a game in turns, such as a link holds it."""
-
-    game: str = Field(max_length=100)
-    parameters: dict[str, bool | int | float | str | None] = Field(default_factory=dict, max_length=40)
-    position: str = Field(
-        default="", max_length=MOST_LINE, description="As the game writes positions; the usual start without one."
-    )
-    moves: list[Annotated[str, Field(max_length=100)]] = Field(default_factory=list, max_length=2000)
-    seed: str = Field(
-        default="0", pattern=r"^-?\d{1,19}$", description="Of the usual start in games of chance: a number, as a text."
-    )
-
-    def wish(self) -> Wish:
-        """Return the position as the board takes it."""
-        return Wish(self.game, self.parameters, self.position, self.moves, int(self.seed))
-
-
-class Places(Position):
-    """Moves from a position, and changes of it."""
-
-    action: _Number | None = Field(default=None, description="One more move, by its number.")
-    put: list[Annotated[list[_Number], Field(min_length=2, max_length=2)]] | None = Field(
-        default=None, max_length=10_000, description="Cells of the first position, each with a code of `codes`."
-    )
-    mover: _Number | None = Field(default=None, description="With `put`, the seat to move.")
-
-
-class Search(Position):
-    """A search of the position after the moves."""
-
-    engine: str = Field(max_length=40, description="A name of `engines`.")
-    simulations: int = Field(ge=0, lt=1 << 31, description="One of the engine's efforts.")
-    review: bool = Field(default=True, description="Review the last move, too.")
 
 
 def analysis_routes(state: AppState, sessions: Sessions, board: AnalysisBoard) -> APIRouter:
@@ -64,12 +24,12 @@ def analysis_routes(state: AppState, sessions: Sessions, board: AnalysisBoard) -
     @router.post("/api/analysis/positions")
     def list_positions(wish: Places) -> dict[str, Any]:
         """Return the positions after each of the moves, the layout of the game and the engines that analyse it."""
-        return positions(wish.wish(), wish.action, wish.put, wish.mover)
+        return positions(wish)
 
     @router.post("/api/analysis")
     async def analyse(wish: Search, request: Request) -> dict[str, Any]:
         """Return the result of a search of a position; the search is dropped if nobody waits for it any more."""
-        future = board.submit(wish.wish(), wish.engine, wish.simulations, reviewed=wish.review)
+        future = board.submit(wish)
         waited = asyncio.wrap_future(future)
         try:
             while not (await asyncio.wait((waited,), timeout=_GONE_S))[0]:
@@ -85,7 +45,7 @@ def analysis_routes(state: AppState, sessions: Sessions, board: AnalysisBoard) -
     def list_next_moves(wish: Position) -> dict[str, Any]:
         """Return the moves with which games of the store went on from the position after the moves."""
         with state.open_store() as store:
-            return {"moves": next_moves(store, wish.wish())}
+            return {"moves": next_moves(store, wish)}
 
     @router.get("/api/puzzle")
     def draw_puzzle() -> dict[str, Any] | None:
