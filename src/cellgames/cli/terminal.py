@@ -12,7 +12,7 @@ from functools import partial
 import torch
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.playouts import RandomAgent
+from cellgames.agents.playouts import random_actions
 from cellgames.agents.selection import select
 from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Outcome, Record
 from cellgames.envs import registry
@@ -136,14 +136,12 @@ class Table(SeatedGame):
                 agent.start(self.game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
 
     def _choice_of(self, seat: int) -> str:
-        with waiting(f"{self._title(seat)} is thinking"):
-            return self._chosen(self._seats[seat], seat, self._generators[seat])
-
-    def _chosen(self, agent: AnyAgent | None, seat: int, generator: torch.Generator) -> str:
-        """Return the move of an agent at a seat."""
+        """Return the move of the agent at a seat."""
+        agent, env_ids, players = self._seats[seat], torch.tensor([0], device="cpu"), torch.tensor([seat], device="cpu")
         assert agent is not None
-        env_ids, players = torch.tensor([0], device="cpu"), torch.tensor([seat], device="cpu")
-        return self._named(select(agent, self.game, self.state, env_ids, generator, players).reshape(-1).tolist())
+        with waiting(f"{self._title(seat)} is thinking"):
+            chosen = select(agent, self.game, self.state, env_ids, self._generators[seat], players)
+        return self._named(chosen.reshape(-1).tolist())
 
     def _named(self, choices: Sequence[int]) -> str:
         """Return the name of the action with these components."""
@@ -285,11 +283,11 @@ class Table(SeatedGame):
     def _example(self) -> str:
         """Return a legal move."""
         seat = self.people[0] if self.game.info.simultaneous else self._mover
-        if len(self.game.info.action_nvec) == 1:
+        if len(nvec := self.game.info.action_nvec) == 1:
             return self.game.choice_to_string(0, legal_choices(self.game, self.state, seat)[0][0])
-        agent = RandomAgent()
-        agent.start(self.game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
-        return self._chosen(agent, seat, torch.Generator().manual_seed(0))
+        mask = self.game.legal_actions(self.state)
+        mask = mask[:, seat] if self.game.info.simultaneous else mask
+        return self._named(random_actions(mask, nvec, torch.Generator().manual_seed(0))[0].tolist())
 
     def _undo(self) -> None:
         """Go back to the last decision of a person; agents start anew and remember nothing."""

@@ -153,10 +153,7 @@ def lesson_of(id: str) -> Lesson | None:
 
 def clicks(game: Game, move: str) -> dict[str, Any]:
     """Return the clicks of the first player for a move: `cells`, and `press`, the buttons after them."""
-    joint = " ".join([move] * game.info.num_players) if game.info.simultaneous else move
-    (action,) = parse_moves(game, [joint], {}).tolist()
-    first = action[0] if game.info.simultaneous else action
-    return view_of(game).clicks(first if isinstance(first, list) else [first])
+    return view_of(game).clicks(game.info.unravel_action(game.string_to_action(move)))
 
 
 class Script(BaseAgent):

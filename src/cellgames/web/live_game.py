@@ -16,6 +16,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -110,10 +111,11 @@ class Session(SeatedGame):
         self._chosen: dict[int, Tensor] = {}  # people's parts of the next step, where all act at once
         self._sitting: int | None = None  # who looks at the screen; None until the next person has said so
         self._until = 0  # turns to which agents go if they play all seats
-        self._place = False  # True while an agent of this game has one of the places to think
+        self._place = ExitStack()  # the place to think that an agent of this game has; one that has lost gives it back
         self.keys: dict[int, str] = {}  # in games by link, the secret of each person's seat
         self._came: set[int] = set()  # in games by link, the seats whose people have looked
         self._save: Callable[[], None] | None = None
+        self.visitor, self.asked_at = "", 0.0  # who has it in memory, and when it was last asked for (`Sessions`)
         self.unsaved = ""  # why the game could not be saved
         if saved is not None:
             self._restore(saved)
@@ -207,8 +209,7 @@ class Session(SeatedGame):
             if self.done or self._thinking or seat not in self._awaited():
                 raise RefusedError(cause="it is not your turn yet")
             self._sitting = seat
-            if self._clocks is not None and self._clocks.running is None:
-                self._start_clock()
+            self._start_clock()
 
     def go(self, until: int) -> None:
         """Let agents that play all seats go on to a number of turns; fewer than before stops them there."""
@@ -233,7 +234,7 @@ class Session(SeatedGame):
             self._stop_clock()
             if self.forfeit is None:
                 self.forfeit = Forfeit(seat, RESIGNED)
-                self._leave_place()
+                self._place.close()
             self._changed()
 
     def undo(self, turn: int | None = None, epoch: int = -1) -> None:
@@ -549,26 +550,18 @@ class Session(SeatedGame):
 
     def _of_agents(self) -> Forfeit | _Drawn:
         """Return the step of the agents, or a forfeit of one of them, when there is a place to think."""
-        _THINKING.acquire()
-        self._place = True
+        self._place.enter_context(_THINKING)
         try:
             found = self._agents.act(self.state, self._chosen, self._clocks)
             return found if isinstance(found, Forfeit) else self._drawn(found)
         finally:
-            self._leave_place()
-
-    def _leave_place(self) -> None:
-        """Let another game's agents think; also while an agent of this one, which has lost, does not answer."""
-        with self._lock:
-            if self._place:
-                self._place = False
-                _THINKING.release()
+            self._place.close()
 
     # --- clocks
 
     def _start_clock(self) -> None:
         """Let a person's clock run if it is the person's turn, and the person sees the game."""
-        if self._clocks is None or super().done or self._curtain() is not None:
+        if self._clocks is None or self._clocks.running or super().done or self._curtain() is not None:
             return
         if self.keys and self._came != {*self.people}:  # nobody waits for one who has not come yet
             return
@@ -593,7 +586,7 @@ class Session(SeatedGame):
                 self._lose(seat, clocks.charge(env_id, seat, seconds))
                 self._clocks = Clocks(clocks.control, {key: list(own) for key, own in clocks.used.items()})
                 # The answer of an agent may still come, and be timed.
-                self._leave_place()
+                self._place.close()
 
     def _lose(self, seat: int, reason: str) -> None:
         if reason:

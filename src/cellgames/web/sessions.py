@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from hmac import compare_digest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cellgames.arena.records.record_lines import has_changed, sign, to_line
 from cellgames.utils.errors import InputError
@@ -28,14 +28,6 @@ VISITOR: ContextVar[str] = ContextVar("VISITOR", default="")  # the address from
 
 class FullError(Exception):
     """The server cannot keep another session."""
-
-
-class _Kept(NamedTuple):
-    """A session, the visitor who has it, and when it was last asked for."""
-
-    session: Session
-    visitor: str
-    asked: float
 
 
 class Sessions:
@@ -61,7 +53,7 @@ class Sessions:
     ) -> None:
         self._folder, self._restore = folder, restore
         self._most, self._idle, self._clock = most, idle, clock
-        self._kept: dict[str, _Kept] = {}  # the one that was left alone for longest first
+        self._kept: dict[str, Session] = {}  # the one that was left alone for longest first
         self._lock, self._reading = threading.RLock(), threading.Lock()
 
     def __len__(self) -> int:
@@ -78,19 +70,19 @@ class Sessions:
             FullError: Agents think in all of them.
         """
         with self._lock:
-            old = [id for id, kept in self._kept.items() if self._clock() - kept.asked > self._idle]
-            self._leave([id for id in old if not self._kept[id].session.thinking])
+            old = [one for one in self._kept.values() if self._clock() - one.asked_at > self._idle]
+            self._leave([one for one in old if not one.thinking])
             if agents_alone:
-                own = [id for id, (game, who, _) in self._kept.items() if not game.people and who == VISITOR.get()]
-                self._shrink(own, _MOST_WATCHED, "games of agents alone, as many as a visitor has,")
-                watched = [id for id, kept in self._kept.items() if not kept.session.people]
-                self._shrink(watched, max(1, self._most // 2), "games of agents alone")
-            self._shrink([*self._kept], self._most, "games")
+                own = "games of agents alone, as many as a visitor has,"
+                self._shrink(lambda one: not one.people and one.visitor == VISITOR.get(), _MOST_WATCHED, own)
+                self._shrink(lambda one: not one.people, max(1, self._most // 2), "games of agents alone")
+            self._shrink(lambda one: True, self._most, "games")
 
-    def _shrink(self, ids: list[str], most: int, kind: str) -> None:
+    def _shrink(self, among: Callable[[Session], bool], most: int, kind: str) -> None:
         """Let sessions leave in which no agent thinks, the longest left alone first, until fewer than `most` stay."""
-        quiet = [id for id in ids if not self._kept[id].session.thinking]
-        surplus = max(0, len(ids) + 1 - most)
+        sessions = [*filter(among, self._kept.values())]
+        quiet = [one for one in sessions if not one.thinking]
+        surplus = max(0, len(sessions) + 1 - most)
         if len(quiet) < surplus:
             raise FullError(f"{most} {kind} are being played; try again in a moment")
         self._leave(quiet[:surplus])
@@ -108,7 +100,8 @@ class Sessions:
                 raise FullError(f"{_MOST_SAVED:,} games are saved here; delete some of them")
             session.keep(lambda: write_atomic(path, sign(to_line(session.saved()).encode()) + b"\n"))
         with self._lock:
-            self._kept[session.id] = _Kept(session, VISITOR.get(), self._clock())
+            self._kept[session.id] = session
+            session.visitor, session.asked_at = VISITOR.get(), self._clock()
 
     def get(self, address: str) -> Session:
         """Return the session, from its file if it is not in memory; a game by link as the person of a seat has it.
@@ -122,10 +115,10 @@ class Sessions:
         session = self._find(id)
         if not session.keys:
             return session
-        seat = next((seat for seat, key in session.keys.items() if compare_digest(key, secret)), None)
-        if seat is None:
-            raise _missing()
-        return Seated(session, seat)
+        for seat, key in session.keys.items():
+            if compare_digest(key, secret):
+                return Seated(session, seat)
+        raise _missing()
 
     def _find(self, id: str) -> Session:
         if (session := self._asked(id)) is not None:
@@ -141,10 +134,9 @@ class Sessions:
 
     def _asked(self, id: str) -> Session | None:
         with self._lock:
-            if (kept := self._kept.pop(id, None)) is None:
-                return None
-            self._kept[id] = kept._replace(asked=self._clock())
-            return kept.session
+            if (session := self._kept.pop(id, None)) is not None:
+                self._kept[id], session.asked_at = session, self._clock()
+            return session
 
     def drop(self, address: str) -> None:
         """Delete a game.
@@ -156,7 +148,7 @@ class Sessions:
         id, secret = _parts(address)
         path = self._path(id)
         kept = self._kept.get(id)
-        keys = [key for _, key in self._read(path)["keys"]] if kept is None else [*kept.session.keys.values()]
+        keys = [key for _, key in self._read(path)["keys"]] if kept is None else [*kept.keys.values()]
         if keys and secret not in keys:
             raise _missing()
         if keys and secret != keys[0]:
@@ -164,7 +156,7 @@ class Sessions:
         with self._lock:
             self._kept.pop(id, None)
         if kept is not None:
-            kept.session.close()
+            kept.close()
         path.unlink(missing_ok=True)
 
     def games(self, ids: Sequence[str] | None = None) -> list[dict[str, Any]]:
@@ -196,7 +188,7 @@ class Sessions:
     def close(self, seconds: float) -> bool:
         """Close all sessions and wait some seconds for their agents; return True if all have ended their move."""
         with self._lock:
-            sessions = [kept.session for kept in self._kept.values()]
+            sessions = [*self._kept.values()]
             self._kept.clear()
         for session in sessions:
             session.close()
@@ -207,10 +199,10 @@ class Sessions:
             time.sleep(0.01)
         return True
 
-    def _leave(self, ids: Sequence[str]) -> None:
-        for id in ids:
-            if (kept := self._kept.pop(id, None)) is not None:
-                kept.session.close(leave=True)
+    def _leave(self, sessions: Sequence[Session]) -> None:
+        for session in sessions:
+            if self._kept.pop(session.id, None) is not None:
+                session.close(leave=True)
 
     def _path(self, id: str) -> Path:
         if not _ID.fullmatch(id):

@@ -28,7 +28,7 @@ from cellgames.envs.toroidal_cup.patterns.stamps import STAMPS, usual_name
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 from cellgames.utils.errors import InputError, shown
 
-from .view import CLOTH, Action, Frame, View, changed, clicked, dark, player_names, results
+from .view import CLOTH, Action, Frame, View, changed, clicked, column, curve, dark, player_names, results
 
 _KILLED = 4
 _NOBODYS = [{"label": "contested", "colour": COLOURS[2]}, {"label": "killed", "colour": drawn.DEAD}]
@@ -73,16 +73,8 @@ class ClothView(View):
                 {"label": "contested", "code": 0, "marks": 3},
                 *([{"label": "neutral", "code": 3, "marks": 0}] if _neutrals(self.game) else []),
             ],
-            "columns": [
-                {"name": "units", "label": "units", "kind": "number"},
-                {"name": "territory", "label": "territory", "kind": "number"},
-                {"name": "lead", "label": "score", "kind": "signed"},
-            ],
-            "curves": [
-                {"name": "units", "label": "units", "per": "player"},
-                {"name": "territory", "label": "territory", "per": "player"},
-                {"name": "nobodys", "label": "cells", "per": "kind", "lines": _NOBODYS},
-            ],
+            "columns": [column("units"), column("territory"), column("lead", "score", "signed")],
+            "curves": [curve("units"), curve("territory"), curve("nobodys", "cells", "kind", lines=_NOBODYS)],
         }
 
     @override

@@ -26,7 +26,7 @@ from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 from cellgames.utils.errors import InputError
 
 from .view import SEATS as DARK_SEATS
-from .view import TILES, Action, Frame, View, clicked, dark, player_names, results
+from .view import TILES, Action, Frame, View, clicked, column, curve, dark, player_names, results
 
 _MARKS = {"placed": 1, "born": 2, "died": 4}
 _GHOST = 3  # by how many bits the code of the tile that died is shifted in the marks
@@ -70,14 +70,11 @@ class GridView(View, Generic[G]):
                 {"label": "born", "playing": "new", "code": 2, "marks": _MARKS["born"]},
                 {"label": "died", "code": 0, "marks": _MARKS["died"] | 2 << _GHOST},
             ],
-            "columns": [
-                {"name": name, "label": name, "kind": "sequence" if name == "sequence" else "number"}
-                for name in _SECRET
-            ],
+            "columns": [column(name, kind="sequence" if name == "sequence" else "number") for name in _SECRET],
             "curves": [
-                {"name": "points", "label": "points", "per": "player"},
-                {"name": "earned", "label": "points of a round by sequence", "per": "sequence", "lines": sequences},
-                {"name": "tiles", "label": "tiles by sequence", "per": "sequence", "lines": sequences},
+                curve("points"),
+                curve("earned", "points of a round by sequence", "sequence", lines=sequences),
+                curve("tiles", "tiles by sequence", "sequence", lines=sequences),
             ],
         }
 
@@ -205,7 +202,7 @@ class TalkView(GridView[TalkState]):
     @override
     def layout(self) -> dict[str, Any]:
         layout = super().layout()
-        layout["columns"].append({"name": "said", "label": "says", "kind": "words"})
+        layout["columns"].append(column("said", "says", "words"))
         return layout
 
     @override

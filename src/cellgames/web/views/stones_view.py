@@ -24,7 +24,7 @@ from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.rendering import winning_class
 from cellgames.envs.torus.state import TorusState
 
-from .view import STONES, Action, Frame, View, changed, dark, player_names, results
+from .view import STONES, Action, Frame, View, changed, column, curve, dark, player_names, results
 
 _CHUNK = 256  # positions at a time
 _DIGITS = 4  # of coordinates, in cells
@@ -82,8 +82,8 @@ class StonesView(View):
             "ground": drawn.FILL[0],
             "palette": palette,
             "dark": dark(STONES, palette, STONES["fill"][1:], STONES["fill"][0]),
-            "columns": [{"name": "needed", "label": "stones needed", "kind": "number"}],
-            "curves": [{"name": "needed", "label": "stones still needed to win", "per": "player"}],
+            "columns": [column("needed", "stones needed")],
+            "curves": [curve("needed", "stones still needed to win")],
             **own,
         }
 

@@ -24,7 +24,7 @@ from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, roster
 from cellgames.envs.toroidal_cup.state import CupState
 from cellgames.utils.errors import InputError
 
-from .view import TEAMS, Action, Bytes, Frame, View, changed, clicked, dark, player_names, results
+from .view import TEAMS, Action, Bytes, Frame, View, changed, clicked, column, curve, dark, player_names, results
 
 
 class CupView(View):
@@ -48,14 +48,8 @@ class CupView(View):
             "dark": dark(TEAMS, palette, TEAMS["cells"][: self.game.teams]),
             "roster": roster_data(self.game.info.players, self.game.rows, self.game.cols),
             "shapes": {name: grid(name).astype(int).tolist() for name in self.game.stamps},
-            "columns": [
-                {"name": "cells", "label": "live cells", "kind": "number"},
-                {"name": "share", "label": "share", "kind": "percent"},
-            ],
-            "curves": [
-                {"name": "cells", "label": "live cells", "per": "player"},
-                {"name": "share", "label": "share of the live cells, %", "per": "player", "most": 100},
-            ],
+            "columns": [column("cells", "live cells"), column("share", kind="percent")],
+            "curves": [curve("cells", "live cells"), curve("share", "share of the live cells, %", most=100)],
         }
 
     @override

@@ -163,6 +163,16 @@ def clicked(cells: Sequence[int], *press: str) -> dict[str, Any]:
     return {"cells": sorted(cells), "press": list(press)}
 
 
+def column(name: str, label: str = "", kind: str = "number") -> dict[str, str]:
+    """Return a column of a layout's table of players: an info, its label, and the kind of its values."""
+    return {"name": name, "label": label or name, "kind": kind}
+
+
+def curve(name: str, label: str = "", per: str = "player", **more: Any) -> dict[str, Any]:
+    """Return a curve of a layout: an info that is drawn over time, one line for each player or other kind of thing."""
+    return {"name": name, "label": label or name, "per": per, **more}
+
+
 def legal_bits(game: Game, state: State, seat: int) -> str:
     """Return the mask of `seat` in the first game: base64 of [ceil(A / 8)] bytes, bits packed from the highest."""
     mask = game.legal_actions(state[0])[0]
@@ -260,8 +270,8 @@ class PictureView(View):
             "colours": [COLOURS[seat % len(COLOURS)] for seat in range(self.game.info.num_players)],
             "ground": "#ffffff",
             "dark": dark({}, {}, [SEATS[seat % len(SEATS)] for seat in range(self.game.info.num_players)]),
-            "columns": [{"name": "score", "label": "score", "kind": "number"}],
-            "curves": [{"name": "score", "label": "score", "per": "player"}],
+            "columns": [column("score")],
+            "curves": [curve("score")],
         }
 
     @override
