@@ -26,15 +26,12 @@ _NEXT = """() => {
 
 
 def guided(id: str) -> GuidedGame:
-    found = lesson_of(id)
-    assert found is not None
-    return GuidedGame(found, load)
+    return GuidedGame(lesson_of(id), load)
 
 
 @pytest.mark.parametrize("id", GAMES)
 def test_the_positions_of_a_lesson_are_played_by_the_game(id: str) -> None:
     lesson = lesson_of(id)
-    assert lesson is not None
     assert lesson.game == id
     data = lesson.to_data()
     boards = [board for part in data["parts"] for board in part["boards"]]
@@ -105,7 +102,6 @@ def test_a_guided_game_is_played_to_its_end_by_clicks(p: Any, site: str, id: str
     assert p.locator(".cg-goal").count() == 1
     play_to_the_end(p, id)
     lesson = lesson_of(id)
-    assert lesson is not None
     assert p.inner_text(".lesson-text") == lesson.guide.end
     assert re.search(r"You (win|lose|take place)|draw", p.inner_text(".status"))
     p.click("text=Play your first own game")

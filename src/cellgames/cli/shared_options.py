@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
     from cellgames.envs.core import Game
 
-_OTHER_STORE = "; --store FILE names another store, and --no-store plays without one"
-
 WHERE_STORE = f"default {DEFAULT_STORE.as_posix()}, or the file that CELLGAMES_STORE names"
 
 # ---------------------------------------------------------------- a command
@@ -343,7 +341,8 @@ def store_of(arguments: argparse.Namespace) -> Path | None:
     try:
         Store(path).close()
     except StoreError as error:
-        raise InputError(cause=f"{error}{_OTHER_STORE}") from None
+        cause = f"{error}; --store FILE names another store, and --no-store plays without one"
+        raise InputError(cause=cause) from None
     return path
 
 

@@ -55,7 +55,7 @@ class Table(SeatedGame):
     Args:
         game: in turns, or one in which all act at once.
         seats: one for each player.
-        names: names of the seats' owners, for records and headings.
+        names: names of the seats' owners, for records and headings; one person alone is "you" in headings.
         seed: seed of the game, and of the agents' chance.
         position: position to start from; "" for the usual start.
         show: gets text to print; by default, it appears on standard output, boards in colour.
@@ -119,7 +119,7 @@ class Table(SeatedGame):
         return self.people[0] if len(self.people) == 1 else None
 
     def _title(self, seat: int) -> str:
-        return f"{people_names(self.game)[seat]} ({self.names[seat]})"
+        return f"{people_names(self.game)[seat]} ({'you' if seat == self._viewer else self.names[seat]})"
 
     def _text(self) -> str:
         seat = self._viewer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import NamedTuple
 
 import torch
@@ -22,8 +21,6 @@ from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 
 from .limits import MOVE_S, OutOfTimeError, limited
-
-_NOBODY: Mapping[int, Tensor] = MappingProxyType({})
 
 
 class AgentSeats:
@@ -51,9 +48,7 @@ class AgentSeats:
             start(agent, self._game, seats, torch.zeros_like(seats), faults)
         return _forfeit(faults)
 
-    def act(
-        self, state: State, people: Mapping[int, Tensor] = _NOBODY, clocks: Clocks | None = None
-    ) -> Tensor | Forfeit:
+    def act(self, state: State, people: Mapping[int, Tensor], clocks: Clocks | None = None) -> Tensor | Forfeit:
         """Return the next step's action, or a forfeit if an agent fails or takes longer than `MOVE_S` a seat.
 
         Args:

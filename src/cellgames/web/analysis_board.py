@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from sys import intern
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
@@ -61,8 +61,6 @@ _KEPT = 1500  # analyses that are kept
 _AGENTS = 8  # that each thread keeps
 _LISTED = 64  # moves of an answer
 _NODES = 16  # of a solver for each simulation
-
-
 _Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 
 
@@ -289,7 +287,8 @@ class AnalysisBoard:
         with self._lock:
             if (known := self._found.get(key)) is not None:
                 return known
-        agent = self._agent(game, f"{engine}:{simulations or next(filter(None, engines(game)[engine]))}")
+        agents = self._own.__dict__.setdefault("agents", lru_cache(_AGENTS)(load))  # they keep trees: a thread's own
+        agent: AnyAgent = agents(f"{engine}:{simulations or next(filter(None, engines(game)[engine]))}", game)
         found = analyse(game, state, agent, simulate=simulations > 0)
         if simulations:
             found = proven(game, state, found, _NODES * simulations)
@@ -298,11 +297,6 @@ class AnalysisBoard:
                 del self._found[next(iter(self._found))]
             self._found[key] = found
         return found
-
-    def _agent(self, game: Game, spec: str) -> AnyAgent:
-        """Return this thread's agent; agents keep trees, so each thread has its own."""
-        agents = self._own.__dict__.setdefault("agents", lru_cache(_AGENTS)(load))
-        return cast(AnyAgent, agents(spec, game))
 
 
 def move_values(game: Game, state: State, nodes: int) -> dict[int, int]:

@@ -199,6 +199,6 @@ def most_playouts(game: Game, name: str) -> int:
     seats = AgentSeats(game, [f"{name}:{few}"] * game.info.num_players, lambda spec: load_agent(spec, game, {}), 0)
     seats.start()
     began = time.perf_counter()
-    seats.act(start(game, 0))
+    seats.act(start(game, 0), {})
     seconds = (time.perf_counter() - began) / (game.info.num_players if game.info.simultaneous else 1)
     return max(1, min(MOST_PLAYOUTS, int(few * MOVE_S / 2 / seconds)))

@@ -21,6 +21,7 @@ from cellgames.agents.play_loop import parse_moves
 from cellgames.arena.records.replays import after_moves
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
+from cellgames.utils.errors import shown
 
 from .frames import frame, layout
 from .live_game import RefusedError, Session
@@ -132,20 +133,18 @@ class Lesson:
     def _board(self, board: Board) -> dict[str, Any]:
         game = registry.make(self.game, **board.parameters)
         marked = [cell for name in board.marked for cell in clicks(game, name)["cells"]]
-        shown = frame(game, board.state(game))
-        return {"layout": layout(game), "frame": shown, "caption": board.caption, "marked": marked}
+        drawn = frame(game, board.state(game))
+        return {"layout": layout(game), "frame": drawn, "caption": board.caption, "marked": marked}
 
 
 @cache
-def lesson_of(id: str) -> Lesson | None:
-    """Return the lesson of a game by its id or that of a preset; None if it has none."""
-    if id not in registry.REGISTRY:
-        return None
-    plugin = registry.spec(id).plugin
+def lesson_of(id: str) -> Lesson:
+    """Return the lesson of a game by its id or that of a preset; raise a `LookupError` if it has none."""
+    plugin = registry.spec(id).plugin if id in registry.REGISTRY else None
+    if plugin is None or plugin.page is None or not plugin.page.lesson:
+        raise LookupError(f"there is no lesson for {shown(id)}")
     if plugin.id != id:
         return lesson_of(plugin.id)
-    if plugin.page is None or not plugin.page.lesson:
-        return None
     told = plugin.page.lesson
     parts = [(part["title"], part["text"], [Board(**one) for one in part.get("boards", ())]) for part in told["parts"]]
     return Lesson(id, parts, Guide(**told["guide"] | {"steps": [Step(**step) for step in told["guide"]["steps"]]}))

@@ -49,7 +49,6 @@ _RESULT = ("outcome", "scores", "truncated")  # of a game, as the page shows it
 _NO_PICTURES: Mapping[str, Any] = {"frames": [], "film": None}
 _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
 
-
 _Pictures: TypeAlias = Mapping[int | None, Mapping[str, Any]]  # of a step, by seat that looks (`frames.step_data`)
 _Drawn: TypeAlias = tuple[State, Step, _Pictures]
 
@@ -162,14 +161,6 @@ class Session(SeatedGame):
             if self._clocks is not None:
                 self._clocks.running = None
 
-    def come(self, seat: int) -> None:
-        """Note that the person of a seat looks, in a game by link; clocks begin to run when all have come."""
-        if seat not in self._came:
-            with self._lock:
-                self._came.add(seat)
-                if not self._thinking:
-                    self._start_clock()
-
     def move(self, choices: Sequence[int], turn: int, epoch: int = -1, seat: int | None = None) -> None:
         """Play the action of the person who is to act, and let agents go on.
 
@@ -271,8 +262,6 @@ class Session(SeatedGame):
             seat, state = self._mover("a trial run", turn, epoch), self.state
             if choices is not None:
                 checked(self.game, state, seat, choices, legal=False)
-        if not self.layout["trials"]:
-            raise RefusedError(cause=f"{self.game.info.title} has no trial runs: nothing lives in it by itself")
         try:
             return trial_data(self.game, state, seat, choices)
         except ValueError as error:
@@ -555,7 +544,8 @@ class Session(SeatedGame):
             found = self._agents.act(self.state, self._chosen, self._clocks)
             return found if isinstance(found, Forfeit) else self._drawn(found)
         finally:
-            self._place.close()
+            with self._lock:
+                self._place.close()
 
     # --- clocks
 
@@ -673,4 +663,8 @@ class Seated(Session):
     def __init__(self, session: Session, seat: int) -> None:
         self.__dict__ = session.__dict__
         self._asking = seat
-        self.come(seat)
+        if seat not in self._came:
+            with self._lock:
+                self._came.add(seat)
+                if not self._thinking:
+                    self._start_clock()

@@ -305,7 +305,7 @@ def season_list(library: Library) -> list[dict[str, Any]]:
                 "game": str(settings["game"]),
                 "players": [str(one.get("name") if isinstance(one, dict) else one)[:200] for one in settings["teams"]],
                 "champion": ends.get("champion"),
-                "board": _last(library, _in(folder, RECORDS)),
+                "board": _last(library, str(PurePosixPath(folder, RECORDS))),
                 "time": time,
             }
         )
@@ -326,7 +326,7 @@ def season_data(library: Library, folder: str) -> dict[str, Any]:
     settings = _settings(library, folder)
     shown = {key: settings.get(key) for key in _SETTINGS}
     parts = {part: _part(library, folder, part) for part in _PARTS}
-    return {"folder": folder, "settings": shown, **parts, **_games(library, _in(folder, RECORDS))}
+    return {"folder": folder, "settings": shown, **parts, **_games(library, str(PurePosixPath(folder, RECORDS)))}
 
 
 def _last(library: Library, file: str) -> dict[str, Any] | None:
@@ -336,12 +336,8 @@ def _last(library: Library, file: str) -> dict[str, Any] | None:
     return None
 
 
-def _in(folder: str, name: str) -> str:
-    return f"{folder}/{name}" if folder else name
-
-
 def _settings(library: Library, folder: str) -> dict[str, Any]:
-    found = library.json(_in(folder, SETTINGS))
+    found = library.json(str(PurePosixPath(folder, SETTINGS)))
     if not isinstance(found.get("game"), str) or not isinstance(found.get("teams"), list):
         raise InputError(SETTINGS, "the settings of a season with its game and its teams")
     return found
@@ -349,7 +345,7 @@ def _settings(library: Library, folder: str) -> dict[str, Any]:
 
 def _part(library: Library, folder: str, part: str) -> dict[str, Any] | None:
     try:
-        return library.json(_in(folder, f"{part}.json"))
+        return library.json(str(PurePosixPath(folder, f"{part}.json")))
     except LookupError:
         return None
 

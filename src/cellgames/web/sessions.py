@@ -103,16 +103,19 @@ class Sessions:
             self._kept[session.id] = session
             session.visitor, session.asked_at = VISITOR.get(), self._clock()
 
-    def get(self, address: str) -> Session:
+    def get(self, id: str) -> Session:
         """Return the session, from its file if it is not in memory; a game by link as the person of a seat has it.
+
+        Args:
+            id: The id of the game, in a game by link with the secret of the seat (`Session.address`).
 
         Raises:
             LookupError: There is no such game.
             ValueError: Its file is damaged, or its agents are no longer here.
             FullError: Agents think in all games in memory.
         """
-        id, secret = _parts(address)
-        session = self._find(id)
+        game, secret = _parts(id)
+        session = self._find(game)
         if not session.keys:
             return session
         for seat, key in session.keys.items():
@@ -245,6 +248,5 @@ def specs_of(people: Sequence[int], agents: Sequence[str], players: Sequence[str
     others = [seat for seat in range(len(players)) if seat not in people]
     if others and len(agents) not in (1, len(others)):
         raise InputError("agents", f"one agent, or one for each of {len(others)} seats", len(agents))
-    given = [*agents] * (len(others) if len(agents) == 1 else 1)
-    named = dict(zip(others, given, strict=False))
-    return [named.get(seat) for seat in range(len(players))]
+    given = iter(agents if len(agents) == len(others) else [*agents] * len(others))
+    return [None if seat in people else next(given) for seat in range(len(players))]

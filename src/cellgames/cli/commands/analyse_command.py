@@ -317,6 +317,7 @@ def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mappi
 
 def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
     from cellgames.arena.analyse.reader import grouped, read_paths
+    from cellgames.arena.report.leaderboard import matching
 
     records, sources = [], []
     if arguments.records:
@@ -328,24 +329,19 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
         with Store(arguments.store, create=False) as store:
             records += store.games(None if arguments.game is None else registry.make(arguments.game).id)
         sources.append(str(arguments.store))
-    groups = [games for games in grouped(records) if _fits(arguments, games)]
+    found = [*grouped(records)]
+    kinds = [Setting(games.game.id, plain(games.game.parameters), len(games.records), (), ()) for games in found]
+    wanted = matching(kinds, arguments.game, parameters(arguments))
+    groups = [games for games, kind in zip(found, kinds, strict=True) if kind in wanted]
     if not groups:
         asked = "" if arguments.game is None else f" of {arguments.game}"
         settings = ", ".join(f"{name}={value}" for name, value in parameters(arguments).items())
-        wanted = f"games{asked}{' with ' * bool(settings)}{settings}"
-        raise InputError("--records", wanted, _kinds(grouped(records)) or "none at all", where=", ".join(sources))
+        expected = f"games{asked}{' with ' * bool(settings)}{settings}"
+        raise InputError("--records", expected, _kinds(found) or "none at all", where=", ".join(sources))
     if empty := [games for games in groups if not games.records]:
         got = f"{empty[0].forfeited} forfeits of {empty[0].game}"
         raise InputError("--records", "games that were played to their end", got, where=", ".join(sources))
     return groups, sources
-
-
-def _fits(arguments: argparse.Namespace, games: Games) -> bool:
-    """Return True if the command line asks for this kind of game."""
-    from cellgames.arena.report.leaderboard import matching
-
-    setting = Setting(games.game.id, plain(games.game.parameters), len(games.records), (), ())
-    return bool(matching([setting], arguments.game, parameters(arguments)))
 
 
 def _kinds(groups: Sequence[Games]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import shlex
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -64,14 +63,14 @@ def _run(arguments: argparse.Namespace) -> int:
     if len(specs) not in (1, len(others)):
         hint = "--watch lets agents play all seats" if len(specs) == len(players) else ""
         raise InputError("--agents", f"one, or one for each of {len(others)} seats", len(specs), hint)
-    given = dict(zip(others, specs * len(others) if len(specs) == 1 else specs, strict=True))
-    names = {seat: split_name(text)[0] for seat, text in given.items()}
+    given = iter(specs * len(others) if len(specs) == 1 else specs)
+    seats = [None if seat == seat_of_person else next(given) for seat in range(len(players))]
     if arguments.out is not None:
         _check_record_file(arguments.out)
     table = Table(
         game,
-        [None if seat == seat_of_person else load(given[seat], game) for seat in range(len(players))],
-        [names.get(seat, "you" if seat_of_person == seat else "") for seat in range(len(players))],
+        [None if spec is None else load(spec, game) for spec in seats],
+        ["human" if spec is None else split_name(spec)[0] for spec in seats],
         seed=arguments.seed,
         position=arguments.position,
     )
@@ -79,8 +78,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None and record is None:
         print("The game is not finished, so it is not saved.")
     elif arguments.out is not None and record is not None:
-        agents = tuple(names.get(seat, "human") for seat in range(len(players)))
-        append(arguments.out, [dataclasses.replace(record, agents=agents)])
+        append(arguments.out, [record])
         print(f"Saved: {program()} replay {shlex.quote(str(arguments.out))}")
     return 0
 

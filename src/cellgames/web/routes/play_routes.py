@@ -21,9 +21,9 @@ from cellgames.envs.core import Game
 from cellgames.plugins.levels import levels
 from cellgames.utils.errors import shown
 from cellgames.web.catalog import check_parameters, demonstration, games, load_agent, most_playouts, offered
-from cellgames.web.lessons import GuidedGame, Lesson, lesson_of
+from cellgames.web.lessons import GuidedGame, lesson_of
 from cellgames.web.limits import check as check_limits
-from cellgames.web.live_game import Session
+from cellgames.web.live_game import Seated, Session
 from cellgames.web.record_library import MOST_LINE
 from cellgames.web.sessions import Sessions, specs_of
 
@@ -181,16 +181,10 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
 
     # --- learning ---------------------------------------------------------------------------------------------
 
-    def lesson(game: str) -> Lesson:
-        found = lesson_of(game)
-        if found is None:
-            raise HTTPException(404, f"there is no lesson for {shown(game)}")
-        return found
-
     @router.get("/api/lesson")
     def see_lesson(game: Name) -> dict[str, Any]:
         """Return the page that teaches a game: sections with boards."""
-        return lesson(game).to_data()
+        return lesson_of(game).to_data()
 
     @router.get("/api/levels")
     def list_levels(game: Name, parameters: _Parameters = "{}") -> list[dict[str, Any]]:
@@ -203,7 +197,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.post("/api/guide", status_code=201)
     def guided_game(wish: GuideStart) -> dict[str, Any]:
         """Start a guided game. It is played as other games are; its positions have what the lesson says (`lesson`)."""
-        found = lesson(wish.game)
+        found = lesson_of(wish.game)
         sessions.make_room()
         session = GuidedGame(found, lambda spec, game: load_agent(spec, game, {}))
         session.resume(wish.actions)
@@ -223,10 +217,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         while session.pending and time.monotonic() < end and (mark is None or session.mark == mark):
             await asyncio.sleep(0.004)
 
-    async def live(id: str) -> Session:
-        return await asyncio.to_thread(sessions.get, id)
-
-    asked: Any = Depends(live)
+    asked: Any = Depends(sessions.get)
 
     @router.get("/api/play")
     def list_played(ids: Annotated[str, Query(max_length=4000)] = "") -> list[dict[str, Any]]:
@@ -250,8 +241,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         if wish.invite:
             session.invite()
         sessions.add(session)
-        own = session.keys[session.people[0]] if session.keys else ""
-        return snapshot(sessions.get(f"{session.id}.{own}" if own else session.id))
+        return snapshot(Seated(session, session.people[0]) if session.keys else session)
 
     @router.get("/api/play/{id}")
     async def see_game(

@@ -122,7 +122,7 @@ class View(ABC):
         Raises:
             ValueError: There is nothing to try, or it cannot be placed; the message says why.
         """
-        return iter(())
+        raise InputError(cause=f"{self.game.info.title} has no trial runs: nothing lives in it by itself")
 
     def patterns(self) -> list[dict[str, Any]]:
         """Return the patterns that a person may place cell by cell; none in most games."""
