@@ -217,7 +217,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         while session.pending and time.monotonic() < end and (mark is None or session.mark == mark):
             await asyncio.sleep(0.004)
 
-    asked: Any = Depends(sessions.get)
+    of_id: Any = Depends(sessions.get)
 
     @router.get("/api/play")
     def list_played(ids: Annotated[str, Query(max_length=4000)] = "") -> list[dict[str, Any]]:
@@ -245,7 +245,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
 
     @router.get("/api/play/{id}")
     async def see_game(
-        epoch: int = -1, since: Count = 0, wait: bool = False, session: Session = asked
+        epoch: int = -1, since: Count = 0, wait: bool = False, session: Session = of_id
     ) -> dict[str, Any]:
         """Return the position and the events after `since`; with `wait`, when there is something new or after 20 s."""
         if wait:
@@ -255,7 +255,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return {"view": await asyncio.to_thread(session.view, epoch, since)}
 
     @router.post("/api/play/{id}/move")
-    async def make_move(move: Move, session: Session = asked) -> dict[str, Any]:
+    async def make_move(move: Move, session: Session = of_id) -> dict[str, Any]:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
         end = time.monotonic() + _QUICK_S
         await asyncio.to_thread(session.move, move.action, move.turn, move.epoch, move.seat)
@@ -263,38 +263,38 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return {"view": await asyncio.to_thread(session.view, move.epoch, move.since)}
 
     @router.post("/api/play/{id}/trial")
-    def try_out(trial: Trial, session: Session = asked) -> dict[str, Any]:
+    def try_out(trial: Trial, session: Session = of_id) -> dict[str, Any]:
         """Return a film of Life from this position if nobody placed anything more; the game stays as it is."""
         with state.turn():
             return {"film": session.trial(trial.action, trial.turn, trial.epoch)}
 
     @router.post("/api/play/{id}/hint")
-    def suggest(seen: Seen, session: Session = asked) -> dict[str, Any]:
+    def suggest(seen: Seen, session: Session = of_id) -> dict[str, Any]:
         """Return a move that an agent suggests: `words`, and its number `action` unless it has several parts."""
         with state.turn():
             return session.hint(seen.turn, seen.epoch)._asdict()
 
     @router.post("/api/play/{id}/sit")
-    def sit(who: Sitter, session: Session = asked) -> dict[str, Any]:
+    def sit(who: Sitter, session: Session = of_id) -> dict[str, Any]:
         """Show the game to the next of several people at one screen; until then it is hidden."""
         session.sit(who.seat, who.turn, who.epoch)
         return snapshot(session, True)
 
     @router.post("/api/play/{id}/go")
-    async def go(goal: Goal, session: Session = asked) -> dict[str, Any]:
+    async def go(goal: Goal, session: Session = of_id) -> dict[str, Any]:
         """Let agents that play all seats go on; answered as a move is."""
         await asyncio.to_thread(session.go, goal.until)
         await settled(session, _QUICK_S)
         return {"view": await asyncio.to_thread(session.view, goal.epoch, goal.since)}
 
     @router.post("/api/play/{id}/resign")
-    def resign(who: Person, session: Session = asked) -> dict[str, Any]:
+    def resign(who: Person, session: Session = of_id) -> dict[str, Any]:
         """Give the game up; only in games of two players."""
         session.resign(who.seat, who.epoch)
         return snapshot(session)
 
     @router.post("/api/play/{id}/undo")
-    def undo(seen: Undo, session: Session = asked) -> dict[str, Any]:
+    def undo(seen: Undo, session: Session = of_id) -> dict[str, Any]:
         """Take back the person's last move and the answers to it; only in games in turns."""
         session.undo(seen.turn, seen.epoch)
         return snapshot(session)
@@ -305,24 +305,24 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         sessions.drop(id)
 
     @router.get("/api/play/{id}/record.jsonl")
-    def game_record(session: Session = asked) -> Response:
+    def game_record(session: Session = of_id) -> Response:
         """Return the finished game as a line of a file of records."""
         record = session.record()
         return download(PlainTextResponse(record.to_json() + "\n", media_type="application/x-ndjson"), record, "jsonl")
 
     @router.get("/api/play/{id}/record.html")
-    def game_html(session: Session = asked) -> Response:
+    def game_html(session: Session = of_id) -> Response:
         """Return the finished game as one HTML file that plays offline."""
         record = session.record()
         return download(HTMLResponse(state.answer("html", record)), record, "html")
 
     @router.get("/api/play/{id}/replay")
-    def game_replay(session: Session = asked) -> Any:
+    def game_replay(session: Session = of_id) -> Any:
         """Return the finished game for the viewer."""
         return state.answer("replay", session.record())
 
     @router.post("/api/play/{id}/store")
-    def keep_game(nothing: Act, session: Session = asked) -> dict[str, Any]:
+    def keep_game(nothing: Act, session: Session = of_id) -> dict[str, Any]:
         """Add the finished game to the store, unless moves were taken back in it."""
         record = session.record()
         if state.store is None:
