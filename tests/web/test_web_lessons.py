@@ -25,10 +25,6 @@ _NEXT = """() => {
 }"""
 
 
-def guided(id: str) -> GuidedGame:
-    return GuidedGame(lesson_of(id), load)
-
-
 @pytest.mark.parametrize("id", GAMES)
 def test_the_positions_of_a_lesson_are_played_by_the_game(id: str) -> None:
     lesson = lesson_of(id)
@@ -47,7 +43,7 @@ def test_the_positions_of_a_lesson_are_played_by_the_game(id: str) -> None:
 
 
 def test_a_guided_game_takes_what_the_lesson_asks_for_in_any_order() -> None:
-    game = guided("cloth-of-gold-v0")
+    game = GuidedGame(lesson_of("cloth-of-gold-v0"), load)
     asked = game.view()["lesson"]
     assert (asked["step"], asked["of"], asked["press"]) == (0, 6, [])
     block = [3 * 18 + 3, 3 * 18 + 4, 4 * 18 + 3, 4 * 18 + 4]
@@ -127,7 +123,7 @@ def test_a_lesson_is_left_and_taken_up_again(p: Any, site: str) -> None:
 
 def played(id: str) -> list[Any]:
     """The views before each move of a guided game that is played as it asks, and the last one."""
-    game, views = guided(id), []
+    game, views = GuidedGame(lesson_of(id), load), []
     for _ in range(40):
         until(lambda: not game.thinking)
         views.append(view := game.view())

@@ -290,6 +290,14 @@ def test_where_all_act_at_once_every_seat_has_a_clock() -> None:
     assert [len(times) for times in replay_data(record)["record"]["seconds"]] == [3] * len(record.moves)
 
 
+def test_two_people_who_act_at_once_need_no_agent() -> None:
+    one = Session(cellgames.make("toroidal-cup-small-v0"), [None, None], load)
+    for seat in one.people:
+        one.sit(seat, 0)
+        one.move([0], 0)
+    until(lambda: one.turn == 1)
+
+
 @pytest.mark.slow
 @on_a_phone
 def test_a_game_with_a_clock_on_a_phone(p: Any, site: str) -> None:
