@@ -18,13 +18,12 @@ from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, refuse
 from cellgames.agents.playouts import lots
-from cellgames.envs.connection.board_tables import cell_places, neighbours
+from cellgames.envs.connection.board_tables import cell_places
 from cellgames.envs.connection.boards import Board
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game, seeds
 
-CLOSED = 120
-"""A cost from here on means that there is no such connection."""
+from .walks import CLOSED, plain_ways, prices, shortened
 
 _HALVINGS = 16  # costs this far above the least count nothing
 _URGENT = 1 << 44  # more than any sum of potentials
@@ -80,10 +79,8 @@ def connection_costs(game: ConnectionGame, observation: Tensor) -> tuple[Tensor,
     """
     batch, layout = len(observation), game.layout
     places = cell_places(layout, observation.device)
-    own, opponent = observation[:, : 2 * layout.kinds].reshape(batch, 2, -1)[:, :, places].long().unbind(1)
-    # Prices of a free cell, an own one, one of the opponent's.
-    prices = torch.tensor([1, 0, CLOSED], dtype=torch.uint8, device=observation.device)
-    price = prices[torch.cat((own + 2 * opponent, opponent + 2 * own))]  # [2 L, N]
+    own, opponent = observation[:, : 2 * layout.kinds].reshape(batch, 2, -1)[:, :, places].to(torch.uint8).unbind(1)
+    price = torch.cat((prices(own, opponent), prices(opponent, own)))  # [2 L, N]
     black = observation[:, -1, 0, 0] == 1
     black = torch.cat((black, ~black))
     if one_goal := layout.goals[0] == layout.goals[1]:
@@ -109,8 +106,7 @@ def _beginnings(layout: Board, seat: int) -> list[tuple[int, int]]:
 
 def _search(layout: Board, seat: int, price: Tensor) -> Tensor:
     """Return costs, uint8 [Q, M, N], for the prices of cells, uint8 [N, Q], and a seat's goal."""
-    near = neighbours(layout, price.device)
-    kinds = _beginnings(layout, seat)
+    kinds, ways = _beginnings(layout, seat), plain_ways(layout, price.device)
     sides = list(dict.fromkeys(side for side, _ in kinds))
     # Walks from each cell of the sides, and from whole sides; a walk's cost has its last cell in it.
     starts = torch.tensor(
@@ -120,14 +116,14 @@ def _search(layout: Board, seat: int, price: Tensor) -> Tensor:
         ],
         device=price.device,
     )  # [N, M + S]
-    walks = _relaxed(torch.where(starts[..., None], price[:, None], CLOSED), price[:, None], near)
+    walks = shortened(torch.where(starts[..., None], price[:, None], CLOSED), price, ways)
     single, whole = walks[:, : len(kinds)], dict(zip(sides, walks[:, len(kinds) :].unbind(1), strict=True))
     onward = {}
     for side in sides:
         first, *more = (whole[other] for other in sides if other != side)
         onward[side] = first
         for other in more:  # both from one cell, which is counted once, and from there to any other
-            onward[side] = _relaxed(_through(first, other, price)[:, None], price[:, None], near)[:, 0]
+            onward[side] = shortened(_through(first, other, price)[:, None], price, ways)[:, 0]
     rest = torch.stack([onward[side] for side, _ in kinds], 1)
     return _through(single, rest, price[:, None]).permute(2, 1, 0)
 
@@ -136,20 +132,6 @@ def _through(one: Tensor, other: Tensor, price: Tensor) -> Tensor:
     """Return the cost of two walks that end in a cell, which is counted once, uint8."""
     both = (one.int() + other - price).clamp(max=CLOSED)
     return torch.where(price >= CLOSED, CLOSED, both).to(torch.uint8)
-
-
-def _relaxed(walks: Tensor, price: Tensor, near: Tensor) -> Tensor:
-    """Return walks, uint8 [N, T, Q], shortened until none can be shortened."""
-    rounds = 0
-    while True:
-        best = walks
-        for ring in near:
-            best = torch.minimum(best, walks[ring] + price)
-        best = best.clamp(max=CLOSED)
-        rounds += 1
-        if rounds % 2 == 0 and torch.equal(best, walks):  # looking costs about as much as a neighbour
-            return best
-        walks = best
 
 
 class ConnectionGreedy(GameAgent[ConnectionGame]):

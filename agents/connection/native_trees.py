@@ -1,4 +1,4 @@
-"""UCT on Torus, Hex and Y and Gumbel search on Torus by native code: the same simulations, several times as fast.
+"""UCT and Gumbel search on Torus, Hex and Y by native code: the same simulations, several times as fast.
 
 Native code walks the trees, plays the moves and resolves nodes. Of Gumbel search it hands out positions that are to be
 evaluated, of all trees together. From each tree it takes all positions that do not depend on each other's values.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from cellgames.agents.search import Evaluation, Tree
+from cellgames.agents.search.gumbel import Roots
 from cellgames.envs.connection.board_tables import native_board
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core.native_step import structure
@@ -86,35 +88,37 @@ _TREES_A_THREAD = 16  # a round of a tree takes some microseconds, and so does s
 
 def simulate_gumbel(
     library: Library,
+    game: Torus | ConnectionGame,
     tree: Tree,
     evaluate: Callable[[Any], Evaluation],
+    roots: Roots,
     *,
-    wish: Tensor,
-    before: Tensor,
-    plan: Tensor,
     scale: float,
     width: int,
 ) -> None:
-    """Add simulations to every tree of Torus, with room for them, until its root is resolved or the plan is at its end.
+    """Add simulations to every tree, with room for them, until its root is resolved or the plan is at its end.
 
-    The logits of the roots' edges, with noise, are `wish`, float32 [B, E], -inf for what is not legal, and their visits
-    from an earlier search `before`, float32 [B, E]. The plan, float32 [B, simulations], has the visits of the edge
-    that each simulation takes at the root. At most `width` simulations of a tree wait for values at the same time;
-    `scale` is the weight of results beside the prior.
+    At most `width` simulations of a tree wait for values at the same time; `scale` is the weight of results beside the
+    prior.
     """
-    trees, simulations = plan.shape
+    trees, simulations = roots.plan.shape
     done, pending, rows = torch.zeros((3, trees), dtype=torch.int64, device="cpu").unbind()
     waiting, leaves = torch.zeros((2, trees, width), dtype=torch.int64, device="cpu").unbind()
     search: Any = structure(
-        **{"size": round((tree.edges / 2) ** 0.5), "trees": trees, "capacity": tree.capacity},
+        **{"size": game.size, "trees": trees, "capacity": tree.capacity},
         **{"simulations": simulations, "width": width, "threads": threads(trees, _TREES_A_THREAD)},
         scale=torch.tensor([scale], dtype=torch.float32, device="cpu"),
-        **{"wish": wish, "before": before, "plan": plan, "logits": tree.logits},
+        **roots._asdict(),
+        logits=tree.logits,
         **{"done": done, "pending": pending, "waiting": waiting, "rows": rows, "leaves": leaves},
         **{"priors": None, "values": None},
     )
-    arrays = tree_arrays(tree)
-    while count := library.cellgames_torus_gumbel(ctypes.byref(arrays), ctypes.byref(search)):
+    arguments = ctypes.byref(tree_arrays(tree)), ctypes.byref(search)
+    go_on = partial(library.cellgames_torus_gumbel, *arguments)
+    if not isinstance(game, Torus):
+        board = native_board(game.layout, swap=game.swap)
+        go_on = partial(library.cellgames_connection_gumbel, *arguments, ctypes.byref(board))
+    while count := go_on():
         found = evaluate(tree.state[leaves.view(-1)[:count]])
         logits, value = found.logits.float().contiguous(), found.value.float().contiguous()
         search.priors, search.values = pointer(logits, torch.float32), pointer(value, torch.float32)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,6 +29,20 @@ CONSIDERED = 16
 
 _VISITS, _SCALE = 50.0, 1.0  # of sigma, c_visit and c_scale in section 3.3, for results from 0 to 1
 _FAR = 1e9
+
+
+class Roots(NamedTuple):
+    """The roots of a search.
+
+    Attributes:
+        wish: float32 [B, E], the logits of their edges with noise, -inf for what is not legal.
+        before: float32 [B, E], the visits of their edges from an earlier search.
+        plan: float32 [B, simulations], the visits of the edge that each simulation takes.
+    """
+
+    wish: Tensor
+    before: Tensor
+    plan: Tensor
 
 
 class GumbelSearch(Search):
@@ -65,27 +80,26 @@ class GumbelSearch(Search):
             return super().grow(tree, generator)
         self._prepare(tree, generator)
         evaluate = partial(self.evaluator.evaluate, self.game, generator=generator)
-        roots = {"wish": self._wish, "before": self._before, "plan": self._plan}
-        simulate(native, tree, evaluate, **roots, scale=self.scale, width=self.considered)
+        simulate(native, self.game, tree, evaluate, self._roots, scale=self.scale, width=self.considered)
         return self._result(tree)
 
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
         """Draw the noise of the roots, and note the visits that their edges have from an earlier search."""
         roots = tree.roots
         legal = tree.status[roots] != ILLEGAL
-        self._wish = tree.logits[roots] - tree.logits[roots].amax(1, keepdim=True)
+        wish = tree.logits[roots] - tree.logits[roots].amax(1, keepdim=True)
         if self.noise:
-            self._wish = self._wish + self.noise * gumbel(self._wish, generator)
-        self._wish.masked_fill_(~legal, -torch.inf)
-        self._before = tree.edge_visits[roots].clone()
-        self._plan = self._table.to(tree.device)[legal.sum(1).clamp(max=self.considered)]
+            wish = wish + self.noise * gumbel(wish, generator)
+        wish.masked_fill_(~legal, -torch.inf)
+        plan = self._table.to(tree.device)[legal.sum(1).clamp(max=self.considered)]
+        self._roots = Roots(wish, tree.edge_visits[roots].clone(), plan)
 
     def _choose(self, tree: Tree, nodes: Tensor, number: int, at_root: bool) -> Tensor:
         if at_root:
             trees = nodes // tree.capacity
-            visits = tree.edge_visits[nodes] - self._before[trees]
-            score = self._wish[trees] + self._sigma(tree, nodes)
-            return self._of_plan(score, visits, self._plan[trees, number]).argmax(1)
+            visits = tree.edge_visits[nodes] - self._roots.before[trees]
+            score = self._roots.wish[trees] + self._sigma(tree, nodes)
+            return self._of_plan(score, visits, self._roots.plan[trees, number]).argmax(1)
         visits, legal = tree.edge_visits[nodes], tree.status[nodes] != ILLEGAL
         share = visits / (1.0 + visits.sum(1, keepdim=True))
         return (self._improved(tree, nodes) - share).masked_fill_(~legal, -torch.inf).argmax(1)
@@ -119,8 +133,8 @@ class GumbelSearch(Search):
 
     def _best(self, tree: Tree) -> Tensor:
         """Return the edge of the best score among those that were taken most."""
-        visits = tree.edge_visits[tree.roots] - self._before
-        score = self._wish + self._sigma(tree, tree.roots)
+        visits = tree.edge_visits[tree.roots] - self._roots.before
+        score = self._roots.wish + self._sigma(tree, tree.roots)
         return self._of_plan(score, visits, visits.amax(1)).argmax(1)
 
 

@@ -21,11 +21,15 @@ author's figure 6: an l-helix and a bracelet that meet in one cell hold a ring).
 
 from __future__ import annotations
 
+from itertools import product
+
 import torch
 from torch import Tensor
 
 from cellgames.agents.base import BaseAgent
-from cellgames.agents.connection.greedy import CLOSED, greatest, values
+from cellgames.agents.connection.greedy import greatest, values
+from cellgames.agents.connection.walks import CLOSED, Ways, as_ways, prices, shortened
+from cellgames.envs.kernels.compiling import table
 
 _CLASSES = ((0, 1), (1, 1))  # windings right and down
 _MARGIN = 2  # rows of the window beyond what the classes need; columns have n // 2
@@ -44,10 +48,8 @@ def cycle_costs(observation: Tensor) -> tuple[Tensor, Tensor]:
         that it passes). `CLOSED` or more without a cycle; the opponent's cells are closed.
     """
     batch, size = len(observation), observation.shape[-1]
-    # Prices of a free cell, an own one, one of the opponent's.
-    prices = torch.tensor([1, 0, CLOSED], dtype=torch.uint8, device=observation.device)
-    own, opponent = observation[:, 0:2].long(), observation[:, 2:4].long()
-    price = prices[torch.cat((own + 2 * opponent, opponent + 2 * own))]  # [2L, 2, n, n]
+    own, opponent = observation[:, 0:2].to(torch.uint8), observation[:, 2:4].to(torch.uint8)
+    price = torch.cat((prices(own, opponent), prices(opponent, own)))  # [2L, 2, n, n]
     black = observation[:, 4, 0, 0] == 1
     black = torch.cat((black, ~black))
     price = torch.where(black.view(-1, 1, 1, 1), price, _turn(price))
@@ -98,7 +100,9 @@ def _search(price: Tensor) -> Tensor:
     first = price[0, 0]  # [n, Q], of the starts
     walks[0, up, left] = torch.where(first == CLOSED, CLOSED, 0).to(torch.uint8)
     first = first.clamp(max=1)  # sums stay below 256: 2 * CLOSED + 1
-    _relax(walks.flatten(3), unrolled.flatten(3))
+    shape = walks.shape
+    walks, unrolled = walks.view(2 * rows * cols, 1, -1), unrolled.reshape(2 * rows * cols, -1)
+    walks = shortened(walks, unrolled, _window_ways(rows, cols, device)).view(shape)
     # Back from the window to the board: row and column of a cell, as counted from each start.
     row = (starts + up) % size
     col = (starts[:, None] - starts + left) % size  # [n columns, n starts]
@@ -111,32 +115,19 @@ def _search(price: Tensor) -> Tensor:
     return torch.cat(costs, dim=3).permute(4, 3, 0, 1, 2)
 
 
-def _relax(walks: Tensor, price: Tensor) -> None:
-    """Shorten the walks, uint8 [2, rows, cols, X], until none can be shortened."""
-    least = torch.minimum
-    (octagons, squares), (price_octagon, price_square) = walks, price
-    pairs, corners = torch.empty_like(squares[:, 1:]), torch.empty_like(squares[1:, 1:])
-    near = torch.empty_like(octagons)
-    changed, rounds = True, 0
-    while changed:
+@table
+def _window_ways(rows: int, cols: int, device: torch.device) -> Ways:
+    """Return the ways on a window, whose octagons come first, row by row, then the squares at their places."""
+    near = list[list[int]]()
+    for kind, row, col in product(range(2), range(rows), range(cols)):
         # A square touches the octagons at its place and to the right of, below, and diagonally below that.
-        least(octagons[:, :-1], octagons[:, 1:], out=pairs)
-        least(pairs[:-1], pairs[1:], out=corners)
-        corners += price_square[:-1, :-1]
-        least(squares[:-1, :-1], corners, out=squares[:-1, :-1])
-        # An octagon touches four squares and four octagons.
-        near.fill_(CLOSED)
-        least(squares[:, :-1], squares[:, 1:], out=pairs)
-        least(pairs[:-1], pairs[1:], out=near[1:, 1:])
-        least(near[1:], octagons[:-1], out=near[1:])
-        least(near[:-1], octagons[1:], out=near[:-1])
-        least(near[:, 1:], octagons[:, :-1], out=near[:, 1:])
-        least(near[:, :-1], octagons[:, 1:], out=near[:, :-1])
-        near += price_octagon
-        rounds += 1
-        if rounds % 4 == 0:  # looking costs as much as a round
-            changed = bool((near < octagons).any())
-        least(octagons, near, out=octagons)
+        corners = [(1 - kind, row + down, col + right) for down, right in product((kind - 1, kind), repeat=2)]
+        inside = row < rows - 1 and col < cols - 1 if kind else row > 0 and col > 0
+        found = corners if inside else []
+        if kind == 0:
+            found += [(0, row + down, col + right) for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0))]
+        near.append([(part * rows + r) * cols + c for part, r, c in found if 0 <= r < rows and 0 <= c < cols])
+    return as_ways(near, [[]] * len(near), device)
 
 
 def _fold(costs: Tensor, size: int, dim: int) -> Tensor:

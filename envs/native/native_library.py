@@ -23,7 +23,7 @@ from torch import Tensor
 
 from cellgames.utils.errors import InputError
 
-INTERFACE = 17
+INTERFACE = 18
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -32,6 +32,7 @@ SWITCH = "CELLGAMES_NATIVE"
 _USED: ContextVar[bool] = ContextVar("_USED", default=True)
 
 _RETURNING = (
+    "cellgames_connection_gumbel",
     "cellgames_connection_proof",
     "cellgames_instruction_set",
     "cellgames_native_interface",
@@ -186,6 +187,8 @@ _FUNCTIONS = {
     "cellgames_connection_winning": "p 2n i q &?",
     "cellgames_connection_winners": "p 2n i q i &i",
     "cellgames_connection_uct": "3p",
+    "cellgames_connection_gumbel": "3p",
+    "cellgames_connection_walks": "6n 2i B &B",
     "cellgames_connection_solve": "2p 5n p",
     "cellgames_connection_proof": "2p 4n p n p",
     "cellgames_torus_solver_new": "3n p",

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from cellgames.agents.connection import greedy as connection_distance
-from cellgames.agents.connection.greedy import CLOSED
+from cellgames.agents.connection.walks import CLOSED
 from cellgames.agents.networks.blocks import Trunk, convolve, pooled
 from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.torus import greedy as torus_distance

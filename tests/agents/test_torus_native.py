@@ -116,11 +116,10 @@ def test_trees_grow_alike(game: Torus | ConnectionGame, plies: int, simulations:
         assert tree.state.equal(other.state)
 
 
-def gumbel(size: int, simulations: int, noise: float) -> GumbelSearch:
+def gumbel(game: Torus | ConnectionGame, simulations: int, noise: float) -> GumbelSearch:
     """A search by a network whose opinions differ a lot from cell to cell."""
-    game = cellgames.make("torus-v0", size=size)
     with torch.random.fork_rng(), torch.no_grad():
-        torch.manual_seed(size)
+        torch.manual_seed(game.size)
         network = make_network(game, Size(channels=8, layers=2))
         for parameter in network.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
@@ -129,14 +128,13 @@ def gumbel(size: int, simulations: int, noise: float) -> GumbelSearch:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 1.0])
-@pytest.mark.parametrize(
-    ("size", "plies", "simulations"),
-    [(2, 1, 30), (2, 4, 30), (3, 4, 64), (3, 13, 64), (5, 1, 64), (5, 37, 64), (5, 25, 7), (8, 96, 40), (16, 200, 12)],
-)
-def test_gumbel_searches_grow_the_same_trees(size: int, plies: int, simulations: int, noise: float) -> None:
+@pytest.mark.parametrize(("game", "plies", "simulations"), [case[:3] for case in GROWN if case[1]])
+def test_gumbel_searches_grow_the_same_trees(
+    game: Torus | ConnectionGame, plies: int, simulations: int, noise: float
+) -> None:
     """Also where a tree of an earlier search grows on; not on the empty board, where equal moves differ by rounding."""
     native_library()
-    search, state = gumbel(size, simulations, noise), positions(size, plies)
+    search, state = gumbel(game, simulations, noise), midway(game, plies)
     assert len(state)
 
     def grown() -> tuple[Tree, SearchResult, SearchResult]:
@@ -161,7 +159,7 @@ def test_gumbel_searches_grow_the_same_trees(size: int, plies: int, simulations:
 
 def test_a_gumbel_search_depends_on_neither_threads_nor_company() -> None:
     native_library()
-    search, state = gumbel(4, 40, 0.0), positions(4, 6)
+    search, state = gumbel(Torus(4), 40, 0.0), positions(4, 6)
     alone = torch.cat([search.run(state[row : row + 1], generator()).visits for row in range(len(state))])
     for count in (1, 3):
         with threads(count):

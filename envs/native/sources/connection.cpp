@@ -1,5 +1,6 @@
-// Steps, random games and UCT of Hex and Y.
+// Steps, random games, UCT and Gumbel search of Hex and Y.
 #include "connection.h"
+#include "stone_gumbel.h"
 #include "stone_step.h"
 #include "stone_uct.h"
 
@@ -143,6 +144,13 @@ void simulate(const CellgamesStoneTrees& trees, const CellgamesStoneSearch& sear
     for (int64_t tree = from; tree < to; ++tree) simulator.run(tree);
 }
 
+CELLGAMES_DISPATCH
+void search_trees(const CellgamesStoneTrees& trees, const CellgamesStoneGumbel& search, const Board& board, int64_t from,
+                  int64_t to) {
+    GumbelSearch<ConnectionRules> here(trees, search, ConnectionRules(board));
+    for (int64_t tree = from; tree < to; ++tree) here.run(tree);
+}
+
 }  // namespace
 
 // cell, player int64 [B]; codes int32 [B][N], changed; won [B], written.
@@ -184,4 +192,12 @@ CELLGAMES_EXPORT void cellgames_connection_uct(const CellgamesStoneTrees* trees,
                                                const CellgamesConnectionBoard* board) {
     cellgames::in_parallel(search->trees, search->threads,
                            [&](int64_t from, int64_t to) { simulate(*trees, *search, *board, from, to); });
+}
+
+// Go on with the searches of all trees, and return how many nodes wait for values; 0 if the searches are at their end.
+CELLGAMES_EXPORT int64_t cellgames_connection_gumbel(const CellgamesStoneTrees* trees, const CellgamesStoneGumbel* search,
+                                                     const CellgamesConnectionBoard* board) {
+    cellgames::in_parallel(search->trees, search->threads,
+                           [&](int64_t from, int64_t to) { search_trees(*trees, *search, *board, from, to); });
+    return hand_out(*search);
 }

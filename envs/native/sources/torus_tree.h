@@ -48,6 +48,4 @@ struct TorusRules {
     }
 };
 
-using TorusTree = StoneTree<TorusRules>;
-
 }  // namespace cellgames::torus

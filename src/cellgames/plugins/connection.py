@@ -52,6 +52,7 @@ _SHARED: dict[str, Any] = {
     "view": "cellgames.web.views.stones_view:ConnectionView",
     "search": {
         "native_uct": "cellgames.agents.connection.native_trees:simulate",
+        "native_gumbel": "cellgames.agents.connection.native_trees:simulate_gumbel",
         "solve": "cellgames.agents.solving.prover:solve",
         "prover": "cellgames.agents.connection.proof_search:ConnectionSearch",
         "trained": "cellgames.agents.solving.perfect:AdvisedAgent",

@@ -10,8 +10,8 @@ import numpy as np
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.connection.greedy import CLOSED
 from cellgames.agents.connection.greedy import stones_to_win as stones_to_connect
+from cellgames.agents.connection.walks import CLOSED
 from cellgames.agents.torus.greedy import stones_to_win
 from cellgames.envs.connection import rendering as connection
 from cellgames.envs.connection.game import ConnectionGame, ConnectionState, Y

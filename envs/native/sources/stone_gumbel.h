@@ -1,17 +1,11 @@
-// Gumbel AlphaZero search on Torus: the simulations of `agents/search/gumbel.py` on the arrays of `tree.py`. Positions
-// that a network is to evaluate are handed out, and the next call brings their values.
-#include "torus_tree.h"
+// Gumbel AlphaZero search on games of connected stones: the simulations of `agents/search/gumbel.py` on the arrays of
+// `tree.py`. Positions that a network is to evaluate are handed out, and the next call brings their values.
+#pragma once
 
-namespace {
-
-using namespace cellgames::torus;
-
-constexpr float kVisits = 50.0f, kFar = 1e9f;  // as in `gumbel.py`
-
-}  // namespace
+#include "stone_tree.h"
 
 // What a search is given beside its trees; letters as in `tree.py`, and W: simulations that may wait for values.
-struct CellgamesTorusGumbel {
+struct CellgamesStoneGumbel {
     int64_t size, trees, capacity, simulations, width, threads;
     const float* scale;   // one number
     const float* wish;    // [B, E], of the edges of roots
@@ -27,7 +21,9 @@ struct CellgamesTorusGumbel {
     const float* values;  // [X, 2]
 };
 
-namespace {
+namespace cellgames::stones {
+
+constexpr float kVisits = 50.0f, kFar = 1e9f;  // as in `gumbel.py`
 
 // exp(x) for x up to 0, within some units of the last place, without branches.
 CELLGAMES_INLINE float exponential(float x) {
@@ -60,29 +56,33 @@ CELLGAMES_INLINE float total(const float* numbers, int count) {
     return sums[0];
 }
 
-class Search : TorusTree {
+template <class Rules>
+class GumbelSearch : StoneTree<Rules> {
   public:
-    Search(const CellgamesStoneTrees& trees, const CellgamesTorusGumbel& search, const Geometry& board)
-        : TorusTree(trees, TorusRules(board), search.capacity), s_(search) {}
+    GumbelSearch(const CellgamesStoneTrees& trees, const CellgamesStoneGumbel& search, const Rules& rules)
+        : Tree(trees, rules, search.capacity), s_(search) {}
 
     // Take the values of what was handed out, and go on until something is handed out again or the search is at its end.
     CELLGAMES_INLINE_MEMBER void run(int64_t tree) {
-        turn_to(tree);
+        this->turn_to(tree);
         for (int64_t place = 0; place < s_.pending[tree]; ++place) {
             const int64_t node = s_.waiting[tree * s_.width + place], row = s_.rows[tree] + place;
-            std::memcpy(s_.logits + node * cells_, s_.priors + row * cells_, sizeof(float) * static_cast<size_t>(cells_));
+            std::memcpy(s_.logits + node * edges_, s_.priors + row * edges_, sizeof(float) * static_cast<size_t>(edges_));
             const float* value = s_.values + 2 * row;
             for (int seat = 0; seat < 2; ++seat)
                 t_.raw[2 * node + seat] = t_.total[2 * node + seat] = t_.worth[2 * node + seat] = value[seat];
-            credit<false, true>(node, value);
+            this->template credit<false, true>(node, value);
         }
         s_.pending[tree] = 0;
         while (!s_.pending[tree] && goes_on()) play_round();
     }
 
   private:
-    const CellgamesTorusGumbel& s_;
-    float sigma_[kMostCells], score_[kMostCells];
+    using Tree = StoneTree<Rules>;
+    using Tree::edges_, Tree::first_, Tree::t_, Tree::tree_;
+
+    const CellgamesStoneGumbel& s_;
+    float sigma_[kMostCells + 1], score_[kMostCells + 1];
 
     CELLGAMES_INLINE_MEMBER bool goes_on() const { return s_.done[tree_] < s_.simulations && !t_.resolved[first_]; }
 
@@ -104,14 +104,14 @@ class Search : TorusTree {
 
     // The visits of a root's edge in this search.
     CELLGAMES_INLINE_MEMBER float taken(int edge) const {
-        return t_.edge_visits[first_ * cells_ + edge] - s_.before[tree_ * cells_ + edge];
+        return t_.edge_visits[first_ * edges_ + edge] - s_.before[tree_ * edges_ + edge];
     }
 
     CELLGAMES_INLINE_MEMBER bool mixed_round(float planned) const {
         bool with = false, without = false;
-        for (int edge = 0; edge < cells_; ++edge) {
-            const bool competes = t_.status[first_ * cells_ + edge] != kIllegal && taken(edge) == planned;
-            const bool tried = t_.edge_visits[first_ * cells_ + edge] > 0.0f;
+        for (int edge = 0; edge < edges_; ++edge) {
+            const bool competes = t_.status[first_ * edges_ + edge] != kIllegal && taken(edge) == planned;
+            const bool tried = t_.edge_visits[first_ * edges_ + edge] > 0.0f;
             with |= competes && tried;
             without |= competes && !tried;
         }
@@ -122,98 +122,88 @@ class Search : TorusTree {
     CELLGAMES_INLINE_MEMBER void simulate(int edge) {
         int64_t node = first_;
         for (;;) {
-            const int32_t child = t_.child[node * cells_ + edge];
+            const int32_t child = t_.child[node * edges_ + edge];
             if (child == 0) break;
             node = first_ + child;
-            if (t_.resolved[node]) return credit_again(node);
+            if (t_.resolved[node]) return this->credit_again(node);
             edge = choose(node);
         }
-        const int64_t grown = grow(node, edge);
+        const int64_t grown = this->grow(node, edge);
         if (!t_.resolved[grown]) {
-            credit<true, false>(grown, nullptr);
+            this->template credit<true, false>(grown, nullptr);
             s_.waiting[tree_ * s_.width + s_.pending[tree_]++] = grown;
             return;
         }
-        float* logits = s_.logits + grown * cells_;
-        for (int cell = 0; cell < cells_; ++cell) logits[cell] = t_.status[grown * cells_ + cell] == kClosed ? 100.0f : 0.0f;
-        credit<true, true>(grown, t_.raw + 2 * grown);
-        resolve(grown);
+        float* logits = s_.logits + grown * edges_;
+        for (int edge = 0; edge < edges_; ++edge) logits[edge] = t_.status[grown * edges_ + edge] == kClosed ? 100.0f : 0.0f;
+        this->template credit<true, true>(grown, t_.raw + 2 * grown);
+        this->resolve(grown);
     }
 
     // `GumbelSearch._sigma`, into `sigma_`.
     CELLGAMES_INLINE_MEMBER void weigh(int64_t node) {
-        const float* visits = t_.edge_visits + node * cells_;
-        const float* totals = t_.edge_total + node * cells_;
-        const float* logits = s_.logits + node * cells_;
-        const int8_t* status = t_.status + node * cells_;
-        float prior[kMostCells], share[kMostCells];
-        for (int edge = 0; edge < cells_; ++edge) score_[edge] = status[edge] == kIllegal ? -INFINITY : logits[edge];
-        const float most = highest(score_, cells_);
-        for (int edge = 0; edge < cells_; ++edge) {
+        const float* visits = t_.edge_visits + node * edges_;
+        const float* totals = t_.edge_total + node * edges_;
+        const float* logits = s_.logits + node * edges_;
+        const int8_t* status = t_.status + node * edges_;
+        float prior[kMostCells + 1], share[kMostCells + 1];
+        for (int edge = 0; edge < edges_; ++edge) score_[edge] = status[edge] == kIllegal ? -INFINITY : logits[edge];
+        const float most = highest(score_, edges_);
+        for (int edge = 0; edge < edges_; ++edge) {
             const float chance = exponential(logits[edge] > most ? 0.0f : logits[edge] - most);
             prior[edge] = status[edge] == kIllegal ? 0.0f : chance;
         }
-        const float all = total(prior, cells_), count = total(visits, cells_);
-        for (int edge = 0; edge < cells_; ++edge) {
+        const float all = total(prior, edges_), count = total(visits, edges_);
+        for (int edge = 0; edge < edges_; ++edge) {
             const bool tried = visits[edge] > 0.0f;
             sigma_[edge] = tried ? totals[edge] / (tried ? visits[edge] : 1.0f) : 0.0f;
             share[edge] = tried ? prior[edge] / all : 0.0f;
         }
-        const float shares = total(share, cells_);
-        for (int edge = 0; edge < cells_; ++edge) share[edge] *= sigma_[edge];
-        const float weighed = total(share, cells_) / (shares < 1e-9f ? 1e-9f : shares);
+        const float shares = total(share, edges_);
+        for (int edge = 0; edge < edges_; ++edge) share[edge] *= sigma_[edge];
+        const float weighed = total(share, edges_) / (shares < 1e-9f ? 1e-9f : shares);
         const float mixed = (t_.raw[2 * node + t_.mover[node]] + count * weighed) / (1.0f + count);
-        const float factor = (kVisits + highest(visits, cells_)) * *s_.scale * 0.5f;
-        for (int edge = 0; edge < cells_; ++edge)
+        const float factor = (kVisits + highest(visits, edges_)) * *s_.scale * 0.5f;
+        for (int edge = 0; edge < edges_; ++edge)
             sigma_[edge] = factor * ((visits[edge] > 0.0f ? sigma_[edge] : mixed) + 1.0f);
     }
 
     CELLGAMES_INLINE_MEMBER int choose_at_root(float planned) {
         weigh(first_);
-        const float* wish = s_.wish + tree_ * cells_;
-        for (int edge = 0; edge < cells_; ++edge) {
+        const float* wish = s_.wish + tree_ * edges_;
+        for (int edge = 0; edge < edges_; ++edge) {
             const float score = wish[edge] + sigma_[edge];
             score_[edge] = taken(edge) == planned ? score : score - kFar;
         }
-        return first_highest(score_, cells_);
+        return first_highest(score_, edges_);
     }
 
     CELLGAMES_INLINE_MEMBER int choose(int64_t node) {
         weigh(node);
-        const float* visits = t_.edge_visits + node * cells_;
-        const float* logits = s_.logits + node * cells_;
-        const int8_t* status = t_.status + node * cells_;
-        for (int edge = 0; edge < cells_; ++edge)
+        const float* visits = t_.edge_visits + node * edges_;
+        const float* logits = s_.logits + node * edges_;
+        const int8_t* status = t_.status + node * edges_;
+        for (int edge = 0; edge < edges_; ++edge)
             score_[edge] = status[edge] == kIllegal ? -INFINITY : logits[edge] + sigma_[edge];
-        const float most = highest(score_, cells_);
-        for (int edge = 0; edge < cells_; ++edge) sigma_[edge] = exponential(score_[edge] - most);
-        for (int edge = 0; edge < cells_; ++edge) sigma_[edge] = status[edge] == kIllegal ? 0.0f : sigma_[edge];
-        const float all = total(sigma_, cells_), count = 1.0f + total(visits, cells_);
-        for (int edge = 0; edge < cells_; ++edge)
+        const float most = highest(score_, edges_);
+        for (int edge = 0; edge < edges_; ++edge) sigma_[edge] = exponential(score_[edge] - most);
+        for (int edge = 0; edge < edges_; ++edge) sigma_[edge] = status[edge] == kIllegal ? 0.0f : sigma_[edge];
+        const float all = total(sigma_, edges_), count = 1.0f + total(visits, edges_);
+        for (int edge = 0; edge < edges_; ++edge)
             score_[edge] = status[edge] == kIllegal ? -INFINITY : sigma_[edge] / all - visits[edge] / count;
-        return first_highest(score_, cells_);
+        return first_highest(score_, edges_);
     }
 };
 
-CELLGAMES_DISPATCH
-void search_trees(const CellgamesStoneTrees& trees, const CellgamesTorusGumbel& search, const Geometry& board, int64_t from,
-                  int64_t to) {
-    Search here(trees, search, board);
-    for (int64_t tree = from; tree < to; ++tree) here.run(tree);
-}
-
-}  // namespace
-
-// Go on with the searches of all trees, and return how many nodes wait for values; 0 if the searches are at their end.
-CELLGAMES_EXPORT int64_t cellgames_torus_gumbel(const CellgamesStoneTrees* trees, const CellgamesTorusGumbel* search) {
-    const Geometry& board = geometry(search->size);
-    cellgames::in_parallel(search->trees, search->threads,
-                           [&](int64_t from, int64_t to) { search_trees(*trees, *search, board, from, to); });
+// Give nodes that wait for values their rows, and return how many they are.
+inline int64_t hand_out(const CellgamesStoneGumbel& search) {
     int64_t row = 0;
-    for (int64_t tree = 0; tree < search->trees; ++tree) {
-        search->rows[tree] = row;
-        for (int64_t place = 0; place < search->pending[tree]; ++place)
-            search->leaves[row++] = search->waiting[tree * search->width + place];
+    for (int64_t tree = 0; tree < search.trees; ++tree) {
+        search.rows[tree] = row;
+        for (int64_t place = 0; place < search.pending[tree]; ++place)
+            search.leaves[row++] = search.waiting[tree * search.width + place];
     }
     return row;
 }
+
+}  // namespace cellgames::stones
