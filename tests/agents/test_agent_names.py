@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from arena_bots import First, Last
-from every_game import GAMES, generator
+from every_game import GAMES, ask, generator
 from refusals import fails, refused
 from torch import Tensor
 
@@ -219,9 +219,9 @@ def test_games_without_an_entry_get_the_default_or_are_refused(listed: Callable[
     assert agent.playing(CUP).name == "mine"
     listed(torus=LAST, cloth="arena_bots:First")
     strict: Any = AgentSpec("mine", "", by_game=True).make(None)
-    for ask in (strict.playing, strict.check_game, lambda game: takes_states(strict, game)):
+    for check in (strict.playing, strict.check_game, lambda game: takes_states(strict, game)):
         with refused("agent 'mine'", CUP.id):
-            ask(CUP)
+            check(CUP)
 
 
 def test_it_is_asked_as_its_agent_is(listed: Callable[..., None]) -> None:
@@ -251,11 +251,10 @@ def test_a_mixture_plays_its_share_at_random_and_asks_for_the_rest(share: float)
 
 
 def test_a_mixture_may_be_asked_by_states() -> None:
-    game, rows = cellgames.make("torus-v0", size=2), torch.arange(40)
+    game = cellgames.make("torus-v0", size=2)
     state, made = game.init(seeds(0, 40)), load("mixed:0.5:perfect", game)
     assert takes_states(made, game)
-    acting(made, game).start(game, state.current_player, rows)
-    chosen = select(made, game, state, rows, generator(1))
+    chosen = ask(made, game, state, seed=1)
     assert (chosen < 4).sum() > 20 > (chosen >= 4).sum() > 0, "octagons win, and squares lose"
 
 

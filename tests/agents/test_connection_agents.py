@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import torch
 import torus_reference as ref
-from every_game import generator
+from every_game import ask, generator
 from torch import Tensor
 
 from cellgames.agents import random_openings
 from cellgames.agents.connection import ConnectionGreedy
-from cellgames.agents.connection.greedy import CLOSED, stones_to_win
+from cellgames.agents.connection.greedy import stones_to_win
+from cellgames.agents.connection.walks import CLOSED, walk_planes
 from cellgames.agents.networks.saved import load_network, shipped
 from cellgames.agents.search import UCTSearch
 from cellgames.agents.solving import proof_search
@@ -23,25 +24,36 @@ from cellgames.agents.solving.perfect import AdvisedAgent
 from cellgames.agents.torus.greedy import TorusGreedy
 from cellgames.agents.torus.greedy import stones_to_win as torus_stones_to_win
 from cellgames.envs.connection import ConnectionGame, Hex, Y
+from cellgames.envs.connection.board_tables import cell_places
 from cellgames.envs.core import seeds
+from cellgames.envs.native import without_native
 
 BOARDS: list[ConnectionGame] = [Hex(size=4), Y(size=5), Hex(size=3, tiling="octagons"), Y(size=4, tiling="octagons")]
 every_board = pytest.mark.parametrize("game", BOARDS, ids=lambda game: f"{game.title}-{game.tiling}")
 
 
-def walks(game: ConnectionGame, stones: list[int], player: int, side: int) -> list[float]:
+def walks(game: ConnectionGame, stones: list[int], player: int, side: int, bridges: bool = False) -> list[float]:
     """Free cells of the cheapest walk from a side to each cell, both ends counted, by Dijkstra's search."""
-    layout = game.layout
+    layout, near = game.layout, game.layout.neighbours
     price = {cell: int(owner == 0) for cell, owner in enumerate(stones) if owner != 2 - player}
-    cost = {cell: price[cell] for cell in price if layout.sides[cell] & side}
-    queue = [(total, cell) for cell, total in cost.items()]
-    heapq.heapify(queue)
+
+    def two_free(cells: set[int]) -> bool:
+        return bridges and sum(price.get(cell) == 1 for cell in cells) > 1
+
+    def begins(cell: int) -> bool:
+        return bool(layout.sides[cell] & side) or two_free(
+            {other for other in near[cell] if layout.sides[other] & side}
+        )
+
+    cost = {cell: price[cell] for cell in price if begins(cell)}
+    queue = sorted((total, cell) for cell, total in cost.items())
     while queue:
         total, cell = heapq.heappop(queue)
-        for near in layout.neighbours[cell]:
-            if near in price and total + price[near] < cost.get(near, CLOSED):
-                cost[near] = total + price[near]
-                heapq.heappush(queue, (cost[near], near))
+        for other in price:
+            leads_on = other in near[cell] or two_free({*near[cell]} & {*near[other]})
+            if leads_on and total + price[other] < cost.get(other, CLOSED):
+                cost[other] = total + price[other]
+                heapq.heappush(queue, (cost[other], other))
     return [cost.get(cell, CLOSED) for cell in range(layout.cells)]
 
 
@@ -78,14 +90,32 @@ def test_stones_to_win_are_those_of_a_slow_search(game: ConnectionGame) -> None:
     assert stones_to_win(game, torch.cat(lines)).tolist() == expected
 
 
+@every_board
+def test_planes_of_walks_are_those_of_a_slow_search(game: ConnectionGame) -> None:
+    layout, expected, planes = game.layout, list[Tensor](), list[Tensor]()
+    for stones in random_boards(layout.cells, 12, layout.cells):
+        numbers = list[list[float]]()
+        for player in (0, 1):
+            goal = [side for side in (1, 2, 4, 8) if layout.goals[player] & side]
+            ways = [walks(game, stones, player, side, bridges=True) for side in goal]
+            price = [CLOSED if owner == 2 - player else int(owner == 0) for owner in stones]
+            meet = [sum(costs) - (len(goal) - 1) * once for *costs, once in zip(*ways, price, strict=True)]
+            numbers += [[cost / 2 for cost in way] for way in ways]
+            numbers += [[cost - min(meet) for cost in meet], [min(meet) / 2] * layout.cells]
+        expected.append(torch.exp2(-torch.tensor(numbers)))
+        state = game.init(seeds(0, 1)).replace(codes=torch.tensor([stones], dtype=torch.int32))
+        planes.append(game.observe(state, 0)[:, : 2 * layout.kinds])
+    found = walk_planes(layout, torch.cat(planes))
+    with without_native():
+        assert torch.equal(walk_planes(layout, torch.cat(planes)), found)
+    cells = found.unflatten(1, (-1, layout.kinds)).flatten(2)[:, :, cell_places(layout, torch.device("cpu"))]
+    assert torch.allclose(cells, torch.stack(expected))
+
+
 def chosen(game: ConnectionGame, position: str, times: int = 1) -> set[str]:
     """The moves of greedy."""
-    agent = ConnectionGreedy()
     state = game.string_to_state(position)[torch.zeros(times, dtype=torch.int64)]
-    player, envs = state.current_player, torch.arange(times)
-    agent.start(game, player, envs)
-    actions = agent.act(game.observe(state, player), game.legal_actions(state), envs, generator())
-    return {game.action_to_string(action) for action in actions.tolist()}
+    return {game.action_to_string(action) for action in ask(ConnectionGreedy(), game, state).tolist()}
 
 
 def test_greedy_wins_at_once_or_stops_who_would() -> None:
@@ -126,9 +156,7 @@ def test_trained_keeps_what_the_solver_wins_and_else_plays_by_its_network(game: 
     won = search.solve(state) == 1
     assert 0 < won.sum() < 40, "for the test's sake"
     agent: Any = load_network(shipped(game), game).network.agent("network", sample=False)
-    advised = AdvisedAgent(agent)
-    advised.start(game, state.current_player, rows)
-    actions = advised.act_on_state(state, rows, generator())
+    actions = ask(AdvisedAgent(agent), game, state)
     after = game.step(state, actions)
     kept = after.done.clone()
     kept[~after.done] = search.solve(after[~after.done]) == -1

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 import torch
-from every_game import generator, play
+from every_game import ask, generator, play
 from slow import slow_except
 from twins import twin
 
 import cellgames
-from cellgames.agents import AnyAgent, acting, load, select
+from cellgames.agents import acting, load, select
 from cellgames.agents import play as play_agents
 from cellgames.envs.core import Game, seeds
 from cellgames.training import compare
@@ -52,14 +52,6 @@ QUICK = [
 ]
 QUICK += [f"mcts:4-{name}" for name in ("torus", "hex", "grid, bare", "cup, three")]
 every_pair = pytest.mark.parametrize(("spec", "game"), slow_except(QUICK, PAIRS.values(), PAIRS))
-
-
-def ask(agent: AnyAgent, game: Game, state: Any, seat: int) -> torch.Tensor:
-    """Return what an agent does that joins in this position, in a seat or where it is its turn."""
-    rows = torch.arange(len(state))
-    players = torch.full_like(rows, seat) if game.info.simultaneous else state.current_player
-    agent.start(game, players, rows)
-    return select(agent, game, state, rows, generator(), players if game.info.simultaneous else None)
 
 
 def midway(game: Game, num_envs: int) -> Any:

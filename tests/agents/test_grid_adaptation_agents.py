@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import torch
-from every_game import generator, play
+from every_game import ask, generator, play
 from grid_adaptation_table import make
 from torch import Tensor
 
-from cellgames.agents import AnyAgent, Size, load, select
+from cellgames.agents import AnyAgent, Size, load
 from cellgames.agents import play as play_agents
 from cellgames.agents.grid_adaptation import GridRollout, GridSearch
 from cellgames.agents.grid_adaptation.beliefs import History, determinize, likely_sequences
@@ -53,14 +53,6 @@ def midway(game: GridAdaptation, num_envs: int, steps: int, seed: int = 1) -> Gr
 
 def look(game: GridAdaptation, state: GridState, players: Tensor | int) -> Seen:
     return seen(game, game.observe(state, players))
-
-
-def ask(agent: AnyAgent, game: GridAdaptation, state: GridState, seat: int, seed: int = 0) -> Tensor:
-    """What an agent does that joins in this position."""
-    rows = torch.arange(len(state))
-    players = torch.full_like(rows, seat)
-    agent.start(game, players, rows)
-    return select(agent, game, state, rows, generator(seed), players)
 
 
 @every_agent

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from every_game import generator, play
+from every_game import ask, generator, play
 from torch import Tensor
 from toy_games import Race
 
@@ -79,12 +79,6 @@ def test_outcomes_are_those_of_whole_turns_where_single_actions_make_none() -> N
 
 
 TORUS = cellgames.make("torus-v0", size=3)
-
-
-def ask(agent: RolloutAgent, game: Game, state: State, seed: int = 0) -> Tensor:
-    rows = torch.arange(len(state))
-    agent.start(game, state.current_player, rows)
-    return agent.act_on_state(state, rows, generator(seed))
 
 
 @pytest.mark.parametrize("playouts", [1, 3, 64, 200])

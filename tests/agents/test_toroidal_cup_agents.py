@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 import torch
-from every_game import generator, play
+from every_game import ask, generator, play
 from refusals import refused
 from torch import Tensor
 from toy_games import random_actions
 
 import cellgames
-from cellgames.agents import AnyAgent, load, select
+from cellgames.agents import load
 from cellgames.agents import play as play_agents
 from cellgames.agents.agent_specs import file_of
 from cellgames.agents.loading import identity
@@ -30,13 +30,6 @@ MIXED = ToroidalCup(24, 60, pattern="donutmethuselahs", shapes=4, max_generation
 THREE = ToroidalCup(12, 50, 3, "randys", shapes=2, survivors="keep", max_generations=20)  # 2 columns are nobody's
 ANY = cellgames.make("toroidal-cup-v0", cols=160, shapes=2, max_generations=6)
 GAMES = pytest.mark.parametrize("game", [SMALL, MIXED, THREE, ANY], ids=["small", "mixed", "three", "any"])
-
-
-def ask(agent: AnyAgent, game: ToroidalCup, state: State, seat: int, seed: int = 0) -> Tensor:
-    rows = torch.arange(len(state))
-    players = torch.full_like(rows, seat)
-    agent.start(game, players, rows)
-    return select(agent, game, state, rows, generator(seed), players)
 
 
 @GAMES

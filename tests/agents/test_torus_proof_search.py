@@ -13,14 +13,14 @@ import every_game
 import pytest
 import torch
 import torus_reference as ref
-from every_game import generator
+from every_game import ask, generator
 from native_code import native_library
 from refusals import refused
 from slow import slow_except
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load, play, random_openings, select
+from cellgames.agents import load, play, random_openings
 from cellgames.agents.solving import PerfectAgent, Progress
 from cellgames.agents.torus import TorusSearch, proof_search
 from cellgames.envs.core import seeds
@@ -244,14 +244,12 @@ def test_it_wins_every_won_position_against_itself_and_random(size: int, plies: 
 def test_it_wins_as_soon_and_loses_as_late_as_possible_whatever_other_games_there_are(size: int, stones: int) -> None:
     game = Torus(size)
     state, _ = after_openings(game, 8, stones, 3)
-    agent = PerfectAgent()
-    agent.start(game, state.current_player, torch.arange(8))
-    together = agent.act_on_state(state, torch.arange(8), generator())
+    together = ask(PerfectAgent(), game, state)
     turns, best = TorusSearch(Torus(size)).distances(state)
     assert (turns > 0).any()
     assert (turns < 0).any()
     assert best.gather(1, together[:, None]).all()
-    alone = [agent.act_on_state(state[[place]], torch.arange(1), generator()).item() for place in range(8)]
+    alone = [int(ask(PerfectAgent(), game, state[[place]])) for place in range(8)]
     assert best.gather(1, torch.tensor(alone)[:, None]).all()
     for place in (best.sum(1) == 1).nonzero()[:, 0].tolist():
         assert alone[place] == together[place].item()
@@ -264,11 +262,8 @@ def test_lost_positions_of_unknown_distance_are_played_as_greedy_does(monkeypatc
     state, _ = after_openings(game, 40, 19, 3)
     turns, _ = TorusSearch(Torus(5)).distances(state, nodes=100_000)
     state = state[turns < -6][:3]
-    agent, rows = PerfectAgent(), torch.arange(3)
-    agent.start(game, state.current_player, rows)
-    for place, move in enumerate(agent.act_on_state(state, rows, generator()).tolist()):
-        one, row = state[[place]], torch.arange(1)
-        assert move in {int(select(load("greedy", game), game, one, row, generator(seed))) for seed in range(10)}
+    for place, move in enumerate(ask(PerfectAgent(), game, state).tolist()):
+        assert move in {int(ask(load("greedy", game), game, state[[place]], seed=seed)) for seed in range(10)}
 
 
 def test_it_refuses_boards_and_games_that_are_not_solved() -> None:

@@ -12,6 +12,7 @@ from torch import Tensor
 from toy_games import TOYS, random_actions
 
 import cellgames
+from cellgames.agents import AnyAgent, select
 from cellgames.envs.core import Game, seeds
 
 # Where a whole game takes long, what makes it shorter.
@@ -68,6 +69,14 @@ def play(game: Game, state: Any, steps: int, seed: int = 0) -> Any:
     for _ in range(steps):
         state = game.step(state, random_actions(game, state, random))
     return state
+
+
+def ask(agent: AnyAgent, game: Game, state: Any, seat: int = 0, seed: int = 0) -> Tensor:
+    """What an agent does that joins in this position, in a seat or where it is its turn."""
+    rows = torch.arange(len(state))
+    players = torch.full_like(rows, seat) if game.info.simultaneous else state.current_player
+    agent.start(game, players, rows)
+    return select(agent, game, state, rows, generator(seed), players if game.info.simultaneous else None)
 
 
 def midway(game: Game, num_envs: int = 5, seed: int = 1) -> Any:

@@ -84,12 +84,7 @@ def test_names_are_words_and_no_markdown_and_one_is_singular(tmp_path: Path) -> 
     links = ("](season.json)", "](schedule.json)", "](games.jsonl)", "](standings.json)")
     assert re.findall(r"\]\([^)]*\)", plain) == list(links)
     assert not re.search(r"<|_\d|\d_|(?<!\*)\*(?!\*)", plain)
-    assert "### \\[North\\](x)\n\nSeeds: 1 \\*" in report
     assert len({line.count("|") for line in plain.splitlines() if line.startswith("| rank")}) == 1
-    tables = [line for line in plain.splitlines() if line.startswith("|")]
-    assert {line.count("|") for line in tables} <= {5, 6, 7}
-    assert " teams after 1 day and 4 games; seed" in report
-    assert "- \\[North\\](x): 1 game a team, 0 to 1 of them in the first seat; " in report
     assert not re.search(r"\b1 (games|days)\b", report)
 
 
