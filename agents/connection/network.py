@@ -6,6 +6,7 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from typing_extensions import override
 
 from cellgames.agents.networks.blocks import Trunk, head, pooled
@@ -15,6 +16,8 @@ from cellgames.envs.connection.boards import board
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError
+
+from .walks import walk_planes
 
 
 class ConnectionNetwork(Network[ConnectionGame]):
@@ -30,7 +33,10 @@ class ConnectionNetwork(Network[ConnectionGame]):
         made = self.game
         self._of_board, self._swap = (made.shape, made.tiling), made.swap
         kinds = made.layout.kinds
-        self.trunk = Trunk(3 * kinds + 1, size, wrap=False)
+        # Stones and free cells, costs of walks, whether a swap is legal.
+        sides = made.layout.goals[0].bit_count()
+        self.trunk = Trunk((3 + 2 * (sides + 2)) * kinds + 1, size, wrap=False)
+        self.register_load_state_dict_pre_hook(_without_walks)  # type: ignore[no-untyped-call]
         self.policy = nn.Conv2d(size.channels, kinds, 1)
         nn.init.orthogonal_(self.policy.weight, 0.01)
         if made.swap:
@@ -55,10 +61,11 @@ class ConnectionNetwork(Network[ConnectionGame]):
         # The second player may swap where the first stone alone is on the board.
         alone = (stones[:, :kinds].sum((1, 2, 3)) == 0) & (stones[:, kinds : 2 * kinds].sum((1, 2, 3)) == 1)
         may_swap = (1 - black) * (alone.view(-1, 1, 1, 1) & self._swap)
-        hidden = self.trunk(torch.cat((stones, may_swap), 1))
+        layout = board(*self._of_board, observation.shape[-1])
+        walks = walk_planes(layout, stones[:, : 2 * kinds])
+        hidden = self.trunk(torch.cat((stones, may_swap.expand_as(stones[:, :1]), walks), 1))
         planes = self.policy(hidden)
         planes = torch.where(mirrored, planes.transpose(-1, -2), planes)
-        layout = board(*self._of_board, observation.shape[-1])
         logits = planes.flatten(1)[:, cell_places(layout, observation.device)]
         summary = pooled(hidden)
         if self._swap:
@@ -70,3 +77,10 @@ def _without_swap(module: nn.Module, weights: dict[str, Tensor], *rest: object) 
     """Drop the weights of the swap from those that a network without it is to load."""
     for name in [name for name in weights if name.startswith("swap.")]:
         del weights[name]
+
+
+def _without_walks(module: nn.Module, weights: dict[str, Tensor], *rest: object) -> None:
+    """Give weights that were learned without the planes of walks zeros for these."""
+    first, wanted = weights["trunk.first.weight"], module.get_parameter("trunk.first.weight")
+    missing = wanted.shape[1] - first.shape[1]
+    weights["trunk.first.weight"] = functional.pad(first, (0, 0, 0, 0, 0, max(0, missing)))

@@ -48,6 +48,12 @@ _GRID = Setting(
     games=100,
     opening_plies=0,
 )
+_MIXED = (
+    "random mixed:0.98:greedy mixed:0.95:greedy mixed:0.92:greedy mixed:0.9:greedy mixed:0.87:greedy mixed:0.83:greedy "
+    "mixed:0.8:greedy mixed:0.77:greedy mixed:0.73:greedy mixed:0.7:greedy mixed:0.65:greedy mixed:0.6:greedy "
+    "mixed:0.55:greedy mixed:0.5:greedy mixed:0.45:greedy mixed:0.4:greedy mixed:0.35:greedy mixed:0.3:greedy "
+    "mixed:0.22:greedy mixed:0.15:greedy greedy"
+)
 SETTINGS = {
     "torus-small-v0": Setting(
         "random rollout:4 rollout:8 rollout:12 rollout:16 rollout:24 rollout:32 rollout:40 rollout:48 rollout:64 "
@@ -56,9 +62,11 @@ SETTINGS = {
         "mixed:0.05:trained mixed:0.02:trained trained"
     ),
     "torus-v0": Setting(
-        "random rollout:4 rollout:16 rollout:64 mcts:16 mcts:32 mcts:100 mixed:0.9:greedy mixed:0.8:greedy "
-        "mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.3:greedy mixed:0.2:greedy greedy mixed:0.5:trained "
-        "mixed:0.4:trained mixed:0.3:trained mixed:0.25:trained mixed:0.2:trained mixed:0.15:trained mixed:0.1:trained "
+        "random rollout:4 rollout:16 rollout:64 mcts:16 mcts:32 mcts:100 mixed:0.97:greedy mixed:0.9:greedy "
+        "mixed:0.87:greedy mixed:0.84:greedy mixed:0.8:greedy mixed:0.75:greedy mixed:0.7:greedy mixed:0.6:greedy "
+        "mixed:0.5:greedy mixed:0.3:greedy mixed:0.2:greedy greedy mixed:0.5:trained mixed:0.45:trained "
+        "mixed:0.4:trained mixed:0.35:trained mixed:0.3:trained mixed:0.25:trained mixed:0.2:trained "
+        "mixed:0.15:trained mixed:0.12:trained mixed:0.1:trained "
         "mixed:0.07:trained mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16",
         games=20,
     ),
@@ -74,16 +82,15 @@ SETTINGS = {
         "mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
         games=40,
     ),
-    **dict.fromkeys(
-        ("hex-v0", "y-v0"),
-        Setting(
-            "random mixed:0.98:greedy mixed:0.95:greedy mixed:0.92:greedy mixed:0.9:greedy mixed:0.87:greedy "
-            "mixed:0.83:greedy mixed:0.8:greedy mixed:0.77:greedy mixed:0.73:greedy mixed:0.7:greedy mixed:0.65:greedy "
-            "mixed:0.6:greedy mixed:0.55:greedy mixed:0.5:greedy mixed:0.45:greedy mixed:0.4:greedy mixed:0.35:greedy "
-            "mixed:0.3:greedy mixed:0.22:greedy mixed:0.15:greedy greedy mixed:0.15:trained mixed:0.1:trained "
-            "mixed:0.05:trained mixed:0.02:trained trained gumbel:16",
-            games=16,
-        ),
+    "hex-v0": Setting(
+        f"{_MIXED} mixed:0.5:trained mixed:0.4:trained mixed:0.35:trained mixed:0.3:trained mixed:0.25:trained "
+        "mixed:0.2:trained mixed:0.15:trained mixed:0.12:trained mixed:0.1:trained mixed:0.07:trained "
+        "mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16 gumbel:64",
+        games=16,
+    ),
+    "y-v0": Setting(
+        f"{_MIXED} mixed:0.15:trained mixed:0.1:trained mixed:0.05:trained mixed:0.02:trained trained gumbel:16",
+        games=16,
     ),
     "cloth-of-gold-small-v0": Setting(
         "random rollout:8 mixed:0.85:greedy mixed:0.7:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.3:greedy greedy "
