@@ -85,7 +85,7 @@ SETTINGS = {
     "hex-v0": Setting(
         f"{_MIXED} mixed:0.5:trained mixed:0.4:trained mixed:0.35:trained mixed:0.3:trained mixed:0.25:trained "
         "mixed:0.2:trained mixed:0.15:trained mixed:0.12:trained mixed:0.1:trained mixed:0.07:trained "
-        "mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16 gumbel:64",
+        "mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16 gumbel:32 gumbel:64",
         games=16,
     ),
     "y-v0": Setting(

@@ -1,4 +1,4 @@
-"""One game of people and agents, step by step: what the page and the terminal have in common."""
+"""One game of people and agents, step by step: the common ground of the page and the terminal."""
 
 from __future__ import annotations
 
