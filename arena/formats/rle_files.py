@@ -23,7 +23,10 @@ _WIDTH = 70  # columns of a line, as the format asks
 _MOST = 1024  # rows and columns of a file
 _MOST_GENERATION = 100_000
 _NEUTRAL = 3  # the state of cells of Cloth of Gold that nobody owns
-_HEADER = re.compile(r"\s*x\s*=\s*([0-9]{1,5})\s*,\s*y\s*=\s*([0-9]{1,5})\s*(?:,.*)?", re.IGNORECASE)
+_HEADER = re.compile(
+    r"\s*x\s*=\s*([0-9]{1,5})\s*,\s*y\s*=\s*([0-9]{1,5})\s*(?:,\s*rule\s*=\s*([^\s:,]*).*|,.*)?", re.IGNORECASE
+)
+_LIFE = ("b3/s23", "s23/b3", "23/3", "life", "immigration")  # names of the rule, in small letters
 _RUN = re.compile(r"[0-9]*[.A-Zbo$!]")
 
 
@@ -57,13 +60,15 @@ def rle_to_board(text: str) -> list[list[int]]:
     """Return the rows of an RLE file, 0 empty, else a state from 1 to 24.
 
     Raises:
-        ValueError: no header, or cells that do not fit it.
+        ValueError: no header, another rule than Life, or cells that do not fit the header.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     header = _HEADER.fullmatch(lines[0]) if lines else None
     if header is None:
         got = lines[0] if lines else ""
         raise InputError("header", "an RLE file with a header such as x = 3, y = 3, rule = B3/S23", shown(got))
+    if header[3] and header[3].lower() not in _LIFE:
+        raise InputError("rule", "Life, which is B3/S23", shown(header[3]))
     cols, rows = int(header[1]), int(header[2])
     if not (0 < rows <= _MOST and 0 < cols <= _MOST):
         raise InputError("size", f"1 to {_MOST} rows and columns", f"x = {cols}, y = {rows}")

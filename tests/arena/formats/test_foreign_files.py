@@ -49,7 +49,7 @@ def test_boards_read_as_golly_writes_them_and_states_and_long_lines_survive() ->
     assert max(map(len, text.splitlines())) <= 70
 
 
-@pytest.mark.parametrize("text", ["", "bob$2bo$3o!", "x = 2, y = 2\n3o!", "x = 2, y = 2\nxy!", "x = 99999, y = 1\n!"])
+@pytest.mark.parametrize("text", ["", "o!", "x=2,y=2\n3o!", "x=2,y=2\ny!", "x=9999,y=1\n", "x=1,y=1,rule=B36/S23\no!"])
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(InputError):
         rle_to_board(text)
