@@ -81,6 +81,7 @@ def _without_swap(module: nn.Module, weights: dict[str, Tensor], *rest: object) 
 
 def _without_walks(module: nn.Module, weights: dict[str, Tensor], *rest: object) -> None:
     """Give weights that were learned without the planes of walks zeros for these."""
-    first, wanted = weights["trunk.first.weight"], module.get_parameter("trunk.first.weight")
-    missing = wanted.shape[1] - first.shape[1]
-    weights["trunk.first.weight"] = functional.pad(first, (0, 0, 0, 0, 0, max(0, missing)))
+    first, wanted = weights.get("trunk.first.weight"), module.get_parameter("trunk.first.weight")
+    if first is not None and first.ndim == wanted.ndim:
+        missing = wanted.shape[1] - first.shape[1]
+        weights["trunk.first.weight"] = functional.pad(first, (0, 0, 0, 0, 0, max(0, missing)))
