@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, refuse
 from cellgames.agents.playouts import lots
-from cellgames.envs.connection.board_tables import cell_places
+from cellgames.envs.connection.board_tables import board_tables, cell_places
 from cellgames.envs.connection.boards import Board
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game, seeds
@@ -109,13 +109,10 @@ def _search(layout: Board, seat: int, price: Tensor) -> Tensor:
     kinds, ways = _beginnings(layout, seat), plain_ways(layout, price.device)
     sides = list(dict.fromkeys(side for side, _ in kinds))
     # Walks from each cell of the sides, and from whole sides; a walk's cost has its last cell in it.
-    starts = torch.tensor(
-        [
-            [cell == start for _, start in kinds] + [bool(layout.sides[cell] & side) for side in sides]
-            for cell in range(layout.cells)
-        ],
-        device=price.device,
-    )  # [N, M + S]
+    board = board_tables(layout, price.device)
+    single = board.cells[:, None] == torch.tensor([start for _, start in kinds], device=price.device)
+    whole_sides = board.sides[:, None] & torch.tensor(sides, device=price.device) != 0
+    starts = torch.cat((single, whole_sides), 1)  # [N, M + S]
     walks = shortened(torch.where(starts[..., None], price[:, None], CLOSED), price, ways)
     single, whole = walks[:, : len(kinds)], dict(zip(sides, walks[:, len(kinds) :].unbind(1), strict=True))
     onward = {}
