@@ -137,6 +137,6 @@ def walk_planes(layout: Board, stones: Tensor) -> Tensor:
     meeting = costs.sum(1, dtype=torch.int16) - (sides - 1) * price[:cells]
     fewest = meeting.amin(0, keepdim=True)
     numbers = torch.cat((costs / 2, (meeting - fewest)[:, None], (fewest / 2).expand_as(meeting)[:, None]), 1)
-    found = numbers.new_zeros((batch, 2 * (sides + 2), layout.kinds * layout.size**2))
-    found[:, :, places] = torch.exp2(-numbers).permute(3, 2, 1, 0).flatten(1, 2)
-    return found.view(batch, -1, layout.size, layout.size)
+    found = numbers.new_zeros((layout.kinds * layout.size**2, *numbers.shape[1:]))
+    found.index_copy_(0, places, torch.exp2(-numbers))
+    return found.permute(3, 2, 1, 0).reshape(batch, -1, layout.size, layout.size)
