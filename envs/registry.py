@@ -168,8 +168,8 @@ def spec(id: str) -> GameSpec:
 def make(id: str, **parameters: Any) -> Game:
     """Return the game called `id` with some parameters; see `cellgames.make`."""
     entry = spec(id)
-    plugin = REGISTRY[entry.plugin.id].plugin
-    return _made(entry.id, *_class_for(plugin, {**entry.parameters, **parameters}))
+    given = {name: v.tolist() if hasattr(v, "tolist") else v for name, v in parameters.items()}  # by NumPy
+    return _made(entry.id, *_class_for(REGISTRY[entry.plugin.id].plugin, {**entry.parameters, **given}))
 
 
 def _class_for(plugin: GamePlugin, given: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:

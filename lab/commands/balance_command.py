@@ -25,7 +25,8 @@ from cellgames.cli.shared_options import (
     parameters,
     typed_value,
 )
-from cellgames.utils.errors import InputError, check_place, shown
+from cellgames.runs.run_folder import check_writable
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def _run(arguments: argparse.Namespace) -> int:
             words = f"{row.games} games, {100 * row.share:.1f} %, {row.verdict}"
             print(f"{row.game} {row.options} {row.agent}: {words}", file=sys.stderr, flush=True)
 
-    check_place("--out", arguments.out, folder=True)
+    if arguments.out is not None:
+        check_writable(arguments.out)
     earlier = None if arguments.against is None else _earlier(arguments.against)
     rows, given = [], parameters(arguments)
     for game in arguments.games_of:

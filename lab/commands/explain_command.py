@@ -137,7 +137,6 @@ def _check(arguments: argparse.Namespace) -> None:
     for name, least in (("places", 1), ("most_pairs", 2), ("top", 1), ("games", 1)):
         if (value := getattr(arguments, name)) is not None and value < least:
             raise InputError(f"--{name.replace('_', '-')}", f"at least {least}", value)
-    check_place("--out", arguments.out, folder=True)
     path = arguments.html
     if path is not None and path.suffix.lower() != ".html":
         raise InputError("--html", "a file that ends in .html", path)

@@ -61,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> int:
     out = folder_of(arguments, "league", words)
 
     def text(at: LeagueProgress) -> tuple[str, bool]:
-        words = f"round {at.round} of {at.rounds}, {at.member or 'games'}"
+        words = f"round {at.round} of {at.rounds}, {at.work}"
         if at.training is None:
             return words, True
         return f"{words}: {progress_text(at.training)}", at.training.steps >= at.training.total

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.cli.console import warn
 from cellgames.cli.shared_options import add_command, add_json, add_out, add_quiet, add_seed, file_name
 from cellgames.runs.run_folder import check_writable
-from cellgames.utils.errors import InputError, check_place
+from cellgames.utils.errors import InputError
 from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
@@ -92,7 +92,6 @@ def _check(arguments: argparse.Namespace) -> None:
             raise InputError(f"--{name}", "at least 1", value)
     if arguments.records and arguments.games is not None:
         raise InputError("--games", cause="it says how many to play, but --records gives the games; leave one out")
-    check_place("--out", arguments.out, folder=True)
 
 
 def _networks(path: Path) -> tuple[Game, dict[str, Network], list[int]]:

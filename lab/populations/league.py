@@ -89,13 +89,13 @@ class LeagueProgress:
     Attributes:
         round: number of the round in progress, from 1.
         rounds: rounds of the league.
-        member: name of the member that is trained; "" while games are played.
+        work: name of the member that is trained, "games", or "exact exploitability".
         training: progress of its training; None before it, or if workers train.
     """
 
     round: int
     rounds: int
-    member: str
+    work: str
     training: Progress | None = None
 
 
@@ -295,7 +295,7 @@ class _Run:
 
     def _play(self, number: int, new: Sequence[str]) -> None:
         """Play the games of a round, and solve the meta-game."""
-        self.report(LeagueProgress(number, self.options.rounds, ""))
+        self.report(LeagueProgress(number, self.options.rounds, "games"))
         seed = derive(self.base.seed, "league", "games")
         with chdir(self.folder):
             self.records += play_round(
@@ -359,6 +359,7 @@ class _Run:
                 with reading(path):
                     exact = float(json.loads(path.read_text(encoding="utf-8"))["exploitability"])
             else:
+                self.report(LeagueProgress(number, self.options.rounds, "exact exploitability"))
                 exact = self._exact()
                 if exact is not None:
                     write_atomic(path, json_text({"exploitability": exact}))

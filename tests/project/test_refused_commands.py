@@ -37,7 +37,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("torus-v0 --agents random greedy --games 7", "games: expected even"),
         ("torus-v0 --agents random greedy --anchor x", "anchor: expected one of the agents"),
         ("torus-v0 --agents random greedy --out foreign", "expected an empty folder, or run.json in it"),
-        ("torus-v0 --agents random greedy --out foreign/file", "expected a folder for the run, got a file"),
+        ("torus-v0 --agents random greedy --out foreign/file", "expected a folder, got the file"),
     ),
     "season torus-v0": (
         ("", "torus-v0: --agents: expected some, or a file of teams with agents"),
@@ -110,7 +110,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("--only behaviour", "--only behaviour: expected --agents, since it asks them"),
         ("--only behaviour --agents random", "--only behaviour: expected two or more --agents, which it compares"),
         ("--only flows", "--only: expected parts that are known of Torus(size=3)"),
-        ("--out games.jsonl", "--out: expected a folder"),
+        ("--out games.jsonl", "expected a folder, got the file"),
         ("--out picture.png", "--out: expected a folder for an analysis of games, not one picture"),
     ),
     "serve": (

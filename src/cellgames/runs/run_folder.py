@@ -169,10 +169,7 @@ class RunFolder:
     def __enter__(self) -> Self:
         path = self.path
         check_writable(path)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise RunError(path, "a folder for the run", "a file, or a path into one") from None
+        path.mkdir(parents=True, exist_ok=True)
         self.refuse_foreign()
         try:
             self._lock = exclusive(path)
@@ -258,7 +255,9 @@ def run_folder() -> Path | None:
 def check_writable(folder: Path) -> None:
     """Raise a `RunError` unless files can be written into the folder, which need not exist yet."""
     existing = next((place for place in (folder, *folder.absolute().parents) if place.exists()), folder)
-    if existing.is_dir() and not os.access(existing, os.W_OK):
+    if existing.exists() and not existing.is_dir():
+        raise RunError(folder, "a folder", f"the file {existing}")
+    if not os.access(existing, os.W_OK):
         raise RunError(folder, cause=f"nothing can be written into {existing}; choose another folder (--out)")
 
 

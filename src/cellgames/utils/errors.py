@@ -216,11 +216,10 @@ def check_level(level: float) -> None:
         raise InputError("level", "a number between 0 and 1", level, "write 0.95 for 95 %")
 
 
-def check_place(parameter: object, path: Path | None, *, folder: bool = False) -> None:
-    """Raise an `InputError` if a file lies at the path of a folder, or no folder around that of a file."""
-    if path is not None and (path.exists() and not path.is_dir() if folder else not path.parent.is_dir()):
-        expected, got = ("a folder", f"the file {path}") if folder else ("a file in a folder that is there", path)
-        raise InputError(parameter, expected, got)
+def check_place(parameter: object, path: Path | None) -> None:
+    """Raise an `InputError` if there is no folder around the path of a file."""
+    if path is not None and not path.parent.is_dir():
+        raise InputError(parameter, "a file in a folder that is there", path)
 
 
 def check_one_of(parameter: str, value: Any, known: Iterable[Any], where: object = "", more: str = "") -> None:

@@ -265,7 +265,6 @@ def _check_games(arguments: argparse.Namespace) -> None:
         raise InputError("GAME", "a game for --agents to play", "none")
     if arguments.only and "behaviour" in arguments.only and not arguments.agents:
         raise InputError("--only behaviour", "--agents, since it asks them", "none", "records only name their agents")
-    check_place("--out", arguments.out, folder=True)
     check_writable(arguments.out or Path("results"))
     if arguments.out is not None and arguments.out.suffix in (".svg", ".png"):
         raise InputError("--out", "a folder for an analysis of games, not one picture", arguments.out)
