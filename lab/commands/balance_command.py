@@ -94,8 +94,7 @@ def _run(arguments: argparse.Namespace) -> int:
             words = f"{row.games} games, {100 * row.share:.1f} %, {row.verdict}"
             print(f"{row.game} {row.options} {row.agent}: {words}", file=sys.stderr, flush=True)
 
-    if arguments.out is not None:
-        check_writable(arguments.out)
+    check_writable(arguments.out or Path("results"))
     earlier = None if arguments.against is None else _earlier(arguments.against)
     rows, given = [], parameters(arguments)
     for game in arguments.games_of:
