@@ -114,8 +114,8 @@ def test_an_opponent_that_fails_ends_the_run_in_one_line_and_the_run_continues(
     log = Path("run/failure.log")
     assert "Traceback" not in error
     assert error.splitlines()[-1] == (
-        "cellgames: opponent arena_bots:Raising: it failed: ArithmeticError: on purpose; file and "
-        f"line are in {log}. Mend it, and the same command continues"
+        "cellgames: opponent arena_bots:Raising: it failed: ArithmeticError: on purpose; "
+        f"{log} has the line. Mend it, and the same command continues"
     )
     kept = log.read_text()
     assert kept.startswith("arena_bots:Raising\n")

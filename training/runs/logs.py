@@ -46,6 +46,7 @@ TIMING_METRICS = {
 """Columns of a file of their own, so that all other files of equal runs are equal."""
 
 _TIMING_COLUMNS = ("iteration", "steps", *TIMING_METRICS)
+_PLOT_EVERY_S = 30.0
 
 
 class Logs:
@@ -77,6 +78,7 @@ class Logs:
         self._games = games
         self._first, self._draws, self._tells = 0 if steps is None else steps + 1, True, True
         self._writer: Any = None
+        self._next_plot_s = time.monotonic() + _PLOT_EVERY_S
         self._times = [] if steps is None else [row for row in _read_times(folder / TIMING) if row[1] <= steps]
         self.seconds = self._times[-1][2] if self._times else 0.0
 
@@ -119,10 +121,11 @@ class Logs:
         rows = [f"{row[0]},{row[1]},{row[2]:.3f},{row[3]:.6g}" for row in self._times]
         write_atomic(self._folder / TIMING, "\n".join([",".join(_TIMING_COLUMNS), *rows, ""]))
 
-    def plot(self, history: Sequence[Mapping[str, float]]) -> None:
-        """Write the plot of the learning curve."""
-        if not (self._draws and history and self._eval_opponents):
+    def plot(self, history: Sequence[Mapping[str, float]], *, last: bool) -> None:
+        """Write the plot of the learning curve, if it is the last one or half a minute has passed since one before."""
+        if not (self._draws and history and self._eval_opponents and (last or time.monotonic() > self._next_plot_s)):
             return
+        self._next_plot_s = time.monotonic() + _PLOT_EVERY_S
         try:
             draw = partial(draw_learning_curve, self._title, self._eval_opponents, self._games)
             images = drawn(Plot("curve", "", partial(draw, history)))

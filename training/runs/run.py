@@ -162,9 +162,7 @@ def _logging_failures(out: Path) -> Iterator[None]:
     except AgentError as error:
         _LOGGER.debug("training ended at an error of %s\n%s", error.agent, error.trace)
         write_atomic(out / FAILURE, f"{error.agent}\n{error.trace}\n")
-        cause = (
-            f"it failed: {error.reason}; file and line are in {out / FAILURE}. Mend it, and the same command continues"
-        )
+        cause = f"it failed: {error.reason}; {out / FAILURE} has the line. Mend it, and the same command continues"
         raise RunError(f"opponent {error.agent}", cause=cause) from error
 
 
@@ -304,9 +302,7 @@ class _Run:
         if measured is None:
             return False
         at, names = self.at, self.learner.METRICS
-        learned = dict.fromkeys(names, math.nan)
-        if iteration is not None:
-            learned = {name: iteration.metrics[name] for name in names}
+        learned = {name: math.nan if iteration is None else iteration.metrics[name] for name in names}
         at.history.append({**self._counters(iteration), **measured, **learned})
         self.logs.table(at.history)
         self.logs.times(at.iteration, at.steps)
@@ -328,7 +324,7 @@ class _Run:
         at = self.at
         self.kept = at.iteration
         self._save_agent()
-        self.logs.plot(at.history)
+        self.logs.plot(at.history, last=interruption is not None or at.steps >= self.arguments.total_steps)
         self.logs.flush()
         self.logs.times(at.iteration, at.steps)  # before the checkpoint, which does not go without
         at.write(self.folder, self.arguments, self.learner, interruption, games)
