@@ -82,15 +82,14 @@ SETTINGS = {
         "mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
         games=40,
     ),
-    "hex-v0": Setting(
-        f"{_MIXED} mixed:0.5:trained mixed:0.4:trained mixed:0.35:trained mixed:0.3:trained mixed:0.25:trained "
-        "mixed:0.2:trained mixed:0.15:trained mixed:0.12:trained mixed:0.1:trained mixed:0.07:trained "
-        "mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16 gumbel:32 gumbel:64",
-        games=16,
-    ),
-    "y-v0": Setting(
-        f"{_MIXED} mixed:0.15:trained mixed:0.1:trained mixed:0.05:trained mixed:0.02:trained trained gumbel:16",
-        games=16,
+    **dict.fromkeys(
+        ("hex-v0", "y-v0"),
+        Setting(
+            f"{_MIXED} mixed:0.5:trained mixed:0.4:trained mixed:0.35:trained mixed:0.3:trained mixed:0.25:trained "
+            "mixed:0.2:trained mixed:0.15:trained mixed:0.12:trained mixed:0.1:trained mixed:0.07:trained "
+            "mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16 gumbel:32 gumbel:64",
+            games=16,
+        ),
     ),
     "cloth-of-gold-small-v0": Setting(
         "random rollout:8 mixed:0.85:greedy mixed:0.7:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.3:greedy greedy "
