@@ -266,7 +266,7 @@ class TurnGumbel(TurnSearch):
         assert isinstance(network, ClothValues)  # of that kind
         self._ranking = ClothEvaluator(network, candidates=_ROOT, considered=CHOICES)
         self._ranking.start(plain, *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))
-        return GumbelSearch(game, TurnValues(network), self.simulations)
+        return GumbelSearch(game, TurnValues(network), self.simulations, considered=CHOICES)
 
     @override
     def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> Root:

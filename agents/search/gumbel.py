@@ -24,9 +24,7 @@ from cellgames.utils.errors import check_at_least
 from .tree import ILLEGAL, Tree
 from .tree_search import Evaluator, NetworkEvaluator, Search, SearchResult
 
-CONSIDERED = 16
-"""Candidates at the root, at most."""
-
+_CONSIDERED = 16  # candidates at the root by default, at most
 _VISITS, _SCALE = 50.0, 1.0  # of sigma, c_visit and c_scale in section 3.3, for results from 0 to 1
 _FAR = 1e9
 
@@ -52,7 +50,7 @@ class GumbelSearch(Search):
         game: see `Search`.
         evaluator: evaluates new nodes, with a prior.
         simulations: simulations of each search.
-        considered: candidates at the root, at most.
+        considered: candidates at the root, at most; by default the square root of the simulations, at most 16.
         noise: 1 draws candidates by chance, as training wants it; 0 takes those of the best prior.
         scale: how much results count beside the prior.
     """
@@ -63,11 +61,13 @@ class GumbelSearch(Search):
         evaluator: Evaluator,
         simulations: int,
         *,
-        considered: int = CONSIDERED,
+        considered: int | None = None,
         noise: float = 0.0,
         scale: float = _SCALE,
     ) -> None:
         super().__init__(game, evaluator, simulations)
+        if considered is None:  # with more, few simulations go to each, and in Hex and Torus it plays worse
+            considered = min(_CONSIDERED, math.isqrt(simulations))
         check_at_least(1, considered=considered)
         self.considered, self.noise, self.scale = min(considered, simulations), noise, scale
         table = [considered_visits(count, simulations) for count in range(self.considered + 1)]
