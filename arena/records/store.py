@@ -52,57 +52,49 @@ from cellgames.utils.version import __version__
 APPLICATION = 0x43474D53
 """`PRAGMA application_id` of a store: "CGMS" in ASCII."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """`PRAGMA user_version`; raised whenever an older program could not read the tables."""
 
-_JOINS = """games JOIN settings ON settings.id = games.setting JOIN lineups ON lineups.id = games.lineup
-        JOIN ends ON ends.id = games.end JOIN sources ON sources.id = games.source"""
-
-# Records lie in a table of their own, so that whatever is counted reads narrow rows and not the moves.
+# An index on what tables count, so that they read narrow rows and not the moves.
 SCHEMA = (
     "CREATE TABLE sources (id INTEGER PRIMARY KEY, kind TEXT, place TEXT, added TEXT, UNIQUE (kind, place))",
-    "CREATE TABLE settings (id INTEGER PRIMARY KEY, game TEXT, parameters TEXT, UNIQUE (game, parameters))",
-    "CREATE TABLE lineups (id INTEGER PRIMARY KEY, agents TEXT, identities TEXT, UNIQUE (agents, identities))",
-    """CREATE TABLE ends (id INTEGER PRIMARY KEY, outcome TEXT, scores TEXT, forfeit TEXT, version TEXT,
-        UNIQUE (outcome, scores, forfeit, version))""",
+    """CREATE TABLE ends (id INTEGER PRIMARY KEY, game TEXT, parameters TEXT, agents TEXT, identities TEXT,
+        outcome TEXT, scores TEXT, forfeit TEXT, version TEXT)""",
     """CREATE TABLE games (
         id INTEGER PRIMARY KEY,
         hash INTEGER NOT NULL,
-        setting INTEGER NOT NULL REFERENCES settings,
-        lineup INTEGER NOT NULL REFERENCES lineups,
         end INTEGER NOT NULL REFERENCES ends,
-        source INTEGER NOT NULL REFERENCES sources,
         start INTEGER NOT NULL,
         course INTEGER NOT NULL,
         seed INTEGER NOT NULL,
         opening INTEGER NOT NULL,
         turns INTEGER NOT NULL,
         truncated INTEGER NOT NULL,
-        added TEXT NOT NULL)""",
+        source INTEGER NOT NULL REFERENCES sources,
+        added TEXT NOT NULL,
+        record BLOB NOT NULL)""",
     "CREATE INDEX games_by_hash ON games (hash)",
-    "CREATE INDEX games_by_setting ON games (setting, lineup, end)",
-    "CREATE INDEX IF NOT EXISTS games_by_source ON games (source)",
-    "CREATE TABLE records (game INTEGER PRIMARY KEY REFERENCES games, data BLOB NOT NULL)",
-    f"""CREATE VIEW played_games AS SELECT
-        games.id AS number, settings.game AS game, settings.parameters AS parameters, games.seed AS seed,
-        games.opening AS opening, lineups.agents AS agents, lineups.identities AS identities, ends.outcome AS outcome,
-        ends.scores AS scores, games.turns AS turns, games.truncated AS truncated, nullif(ends.forfeit, '') AS forfeit,
-        ends.version AS version, sources.kind AS kind, sources.place AS source, games.added AS added
-        FROM {_JOINS}""",
-    f"""CREATE VIEW results AS SELECT
-        games.id AS number, settings.game AS game, settings.parameters AS parameters, seats.key AS seat,
-        seats.value AS agent, json_extract(lineups.identities, '$[' || seats.key || ']') AS identity,
-        json_extract(ends.outcome, '$[' || seats.key || ']') AS outcome,
-        CASE json_extract(ends.outcome, '$[' || seats.key || ']')
-            WHEN 'win' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END AS result,
-        json_extract(ends.scores, '$[' || seats.key || ']') AS score, games.turns AS turns,
-        games.truncated AS truncated, ends.forfeit != '' AS forfeited, ends.version AS version,
-        sources.kind AS kind, games.added AS added
-        FROM {_JOINS}, json_each(lineups.agents) AS seats""",
+    "CREATE INDEX games_by_end ON games (end, start, course)",
+    "CREATE INDEX games_by_source ON games (source)",
+    """CREATE VIEW played_games AS SELECT
+        games.id AS number, game, parameters, seed, opening, agents, identities, outcome, scores, turns, truncated,
+        nullif(forfeit, '') AS forfeit, version, kind, place AS source, games.added AS added
+        FROM games JOIN ends ON ends.id = games.end JOIN sources ON sources.id = games.source""",
+    """CREATE VIEW results AS SELECT
+        number, game, parameters, seats.key AS seat, seats.value AS agent,
+        json_extract(identities, '$[' || seats.key || ']') AS identity,
+        json_extract(outcome, '$[' || seats.key || ']') AS outcome,
+        CASE json_extract(outcome, '$[' || seats.key || ']') WHEN 'win' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END
+            AS result,
+        json_extract(scores, '$[' || seats.key || ']') AS score, turns, truncated, forfeit IS NOT NULL AS forfeited,
+        version, kind, added
+        FROM played_games, json_each(agents) AS seats""",
+    f"PRAGMA application_id={APPLICATION}",
+    f"PRAGMA user_version={SCHEMA_VERSION}",
 )
 """Statements that make the tables, and two views for people: a row per game, and a row per game and seat.
 
-`ends` and the other small tables hold each text once.
+`ends` holds all that tables count, once for games that are alike in it; the id of a row is the hash of its texts.
 """
 
 
@@ -179,26 +171,22 @@ class Store:
 
     def __init__(self, path: PathLike, *, create: bool = True, wait_s: float = 60.0) -> None:
         self.path = Path(path)
-        self._known: dict[tuple[Any, ...], int] = {}  # ids of small tables
         if not create and not self.path.is_file():
             raise StoreError(self.path, "a store of games", "none", "`cellgames leaderboard --add` makes one")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._reading, place = not (create or _writable(self.path, self.path.parent)), os.fspath(self.path)
-            if self._reading:  # without a log no program writes it, and to make a log would need the folder
+            reading, place = not (create or _writable(self.path, self.path.parent)), os.fspath(self.path)
+            if reading:  # without a log no program writes it, and to make a log would need the folder
                 log = self.path.with_name(f"{self.path.name}-wal").exists()
                 place = f"{self.path.absolute().as_uri()}?{'mode=ro' if log else 'immutable=1'}"
-            self._db = sqlite3.connect(place, timeout=wait_s, isolation_level=None, uri=self._reading)
+            self._db = sqlite3.connect(place, timeout=wait_s, isolation_level=None, uri=reading)
         except (sqlite3.Error, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise StoreError(self.path, "a store of games or room for one", reason) from None
         try:
-            with self._transaction("BEGIN"):  # so that all answers are from one moment
-                made = self._check()
-            if self._reading and not made:
-                raise StoreError(self.path, "a store of games", "an empty file that cannot be written")
-            if not self._reading:
-                self._prepare(time.monotonic() + wait_s)
+            self._check(reading)
+            if not reading:
+                self._choose_journal(time.monotonic() + wait_s)
         except (sqlite3.Error, UnicodeDecodeError) as error:
             self._db.close()
             in_use = isinstance(error, sqlite3.OperationalError)
@@ -208,21 +196,25 @@ class Store:
             self._db.close()
             raise
 
-    def _check(self) -> bool:
-        """Return True if the tables exist; raise a `StoreError` for another file, or a store of another version."""
-        questions = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
-        application, version, tables = (self._db.execute(question).fetchone()[0] for question in questions)
-        if application == version == tables == 0:
-            return False
-        if application != APPLICATION:
-            raise StoreError(self.path, "a store of games", "another program's SQLite file")
-        if version != SCHEMA_VERSION:
-            cause = "move it away, and `cellgames leaderboard --add` makes a new one of the files of games"
-            raise StoreError(self.path, f"a store of version {SCHEMA_VERSION}", f"version {version}", cause)
-        return True
+    def _check(self, reading: bool) -> None:
+        """Make the tables of a new store; raise a `StoreError` for another file, or a store of another version."""
+        with self._db:
+            self._db.execute("BEGIN" if reading else "BEGIN IMMEDIATE")  # so that all answers are from one moment
+            questions = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+            application, version, tables = (self._db.execute(question).fetchone()[0] for question in questions)
+            empty = application == version == tables == 0
+            if empty and not reading:
+                for statement in SCHEMA:
+                    self._db.execute(statement)
+            elif application != APPLICATION:
+                got = "an empty file that cannot be written" if empty else "another program's SQLite file"
+                raise StoreError(self.path, "a store of games", got)
+            elif version != SCHEMA_VERSION:
+                cause = "move it away, and `cellgames leaderboard --add` makes a new one of the files of games"
+                raise StoreError(self.path, f"a store of version {SCHEMA_VERSION}", f"version {version}", cause)
 
-    def _prepare(self, deadline: float) -> None:
-        """Choose the journal, and make the tables of a new store."""
+    def _choose_journal(self, deadline: float) -> None:
+        """Choose the write-ahead log, at the latest before the deadline."""
         while True:  # SQLite does not wait when the journal changes
             try:
                 self._db.execute("PRAGMA journal_mode=WAL").fetchone()
@@ -232,26 +224,6 @@ class Store:
                     raise
                 time.sleep(0.02)
         self._db.execute("PRAGMA synchronous=NORMAL")
-        with self._transaction("BEGIN IMMEDIATE"):
-            made = self._check()
-            for statement in SCHEMA:
-                if not made or "IF NOT EXISTS" in statement:  # what earlier programs did not make
-                    self._db.execute(statement)
-            if not made:
-                self._db.execute(f"PRAGMA application_id={APPLICATION}")
-                self._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        self._db.execute(begin)
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._known.clear()
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def _naming(self, place: str = "") -> Iterator[None]:
@@ -297,8 +269,19 @@ class Store:
         Raises:
             StoreError: The file cannot be written, as on a full disk.
         """
-        rows = (_row(record, identities or {}) for record in records)
-        return sum(self._add(part, source) for part in iter(lambda: list(islice(rows, _PART)), []))
+        rows, new = (_row(record, identities or {}) for record in records), 0
+        origin = source[0], os.fspath(source[1])
+        while part := list(islice(rows, _PART)):
+            try:
+                with self._db:
+                    self._db.execute("BEGIN IMMEDIATE")
+                    now = datetime.now(UTC).isoformat(timespec="seconds")
+                    self._db.execute("INSERT OR IGNORE INTO sources VALUES (NULL, ?, ?, ?)", (*origin, now))
+                    ((id,),) = self._db.execute("SELECT id FROM sources WHERE kind = ? AND place = ?", origin)
+                    new += sum(self._add_row(*row, id, now) for row in part)
+            except sqlite3.Error as error:
+                raise StoreError(self.path, cause=f"games cannot be added: {error}") from None
+        return new
 
     def add_played(self, records: Sequence[Record], kind: str, identities: Mapping[str, str]) -> int:
         """Add games that no run has a file of, and write them to `PLAYED` if any of them is new; else as `add`."""
@@ -312,63 +295,39 @@ class Store:
             raise StoreError(file, cause=f"games cannot be written: {error.strerror or error}") from None
         return new
 
-    def _add(self, rows: Sequence[tuple[Any, ...]], source: tuple[str, PathLike]) -> int:
-        try:
-            with self._transaction("BEGIN IMMEDIATE"):
-                now = datetime.now(UTC).isoformat(timespec="seconds")
-                origin = self._id("sources", {"kind": source[0], "place": os.fspath(source[1])}, {"added": now})
-                return sum(self._add_row(*row, origin, now) for row in rows)
-        except sqlite3.Error as error:
-            raise StoreError(self.path, cause=f"games cannot be added: {error}") from None
+    def _add_row(self, record: Record, own: tuple[str, ...], hash: int, data: bytes, *values: Any) -> bool:
+        """Add a game unless the store has it; return True if it is new.
 
-    def _add_row(
-        self, record: Record, own: tuple[str, ...], hash: int, data: bytes, values: tuple[int, ...], *given: Any
-    ) -> bool:
-        """Add a game unless the store has it; return True if it is new."""
-        question = "SELECT games.id, identities FROM games JOIN lineups ON lineup = lineups.id WHERE hash = ?"
+        A game that is there gets the identities and variations that it lacks.
+        """
+        question = "SELECT games.id, identities FROM games JOIN ends ON ends.id = end WHERE hash = ?"
         for number, text in self._db.execute(question, (hash,)).fetchall():
             before = _texts(text)
-            if all(a == b or not a or not b for a, b in zip(own, before, strict=True)):
-                self._complete(number, record, before, tuple(a or b for a, b in zip(own, before, strict=True)))
-                return False
-        result, forfeit = record.result, record.result.forfeit
-        failed = "" if forfeit is None else canonical(forfeit.to_data())
-        words = {"outcome": _words(result.outcome), "scores": _words(result.scores)}
-        ids = (
-            self._id("settings", {"game": record.game, "parameters": canonical(record.parameters)}),
-            self._id("lineups", {"agents": _words(record.agents), "identities": _words(own)}),
-            self._id("ends", {**words, "forfeit": failed, "version": record.version}),
+            if not all(a == b or not a or not b for a, b in zip(own, before, strict=True)):
+                continue
+            if (both := tuple(a or b for a, b in zip(own, before, strict=True))) != before:
+                self._db.execute("UPDATE games SET end = ? WHERE id = ?", (self._end(record, both), number))
+            if record.variations:
+                there = self.record(number)
+                more = _packed(replace(there, variations=merged(there.variations, record.variations)).to_json())
+                self._db.execute("UPDATE games SET record = ? WHERE id = ?", (more, number))
+            return False
+        self._db.execute(
+            "INSERT INTO games (hash, end, record, start, course, seed, opening, turns, truncated, source, added) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+            (hash, self._end(record, own), data, *values),
         )
-        added = self._db.execute(
-            "INSERT INTO games (hash, setting, lineup, end, start, course, seed, opening, turns, truncated, source, "
-            "added) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-            (hash, *ids, *values, *given),
-        )
-        self._db.execute("INSERT INTO records VALUES (?, ?)", (added.lastrowid, data))
         return True
 
-    def _complete(self, number: int, record: Record, before: tuple[str, ...], both: tuple[str, ...]) -> None:
-        """Add the identities and variations that a game has now to those that it had before."""
-        if both != before:
-            lineup = self._id("lineups", {"agents": _words(record.agents), "identities": _words(both)})
-            self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (lineup, number))
-        if record.variations:
-            there = self.record(number)
-            data = _packed(replace(there, variations=merged(there.variations, record.variations)).to_json())
-            self._db.execute("UPDATE records SET data = ? WHERE game = ?", (data, number))
-
-    def _id(self, table: str, key: Mapping[str, str], more: Mapping[str, str] | None = None) -> int:
-        """Return the id of a row of one of the small tables; a missing row is added."""
-        asked = (table, *key.values())
-        if asked not in self._known:
-            where = " AND ".join(f"{name} = ?" for name in key)
-            found = self._db.execute(f"SELECT id FROM {table} WHERE {where}", (*key.values(),)).fetchone()
-            if found is None:
-                values = {**key, **(more or {})}
-                insert = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
-                found = (self._db.execute(insert, (*values.values(),)).lastrowid,)
-            self._known[asked] = int(found[0])
-        return self._known[asked]
+    def _end(self, record: Record, identities: tuple[str, ...]) -> int:
+        """Return the id of the row of `ends` for a game; a missing row is added."""
+        result, forfeit = record.result, record.result.forfeit
+        lists = map(_words, (record.agents, identities, result.outcome, result.scores))
+        failed = "" if forfeit is None else canonical(forfeit.to_data())
+        texts = (record.game, canonical(record.parameters), *lists, failed, record.version)
+        id = _hash("\n".join(texts))
+        self._db.execute("INSERT OR IGNORE INTO ends VALUES (?,?,?,?,?,?,?,?,?)", (id, *texts))
+        return id
 
     def import_run(
         self, path: PathLike, *, warn: Callable[[str], None] = lambda message: None, progress: bool = False
@@ -423,25 +382,22 @@ class Store:
         """The number of the newest game, 0 for none; while it is the same, tables of the store are up to date."""
         return int(next(self._asked("SELECT coalesce(max(id), 0) FROM games"))[0])
 
-    def _rows(self, table: str, columns: str) -> dict[int, tuple[Any, ...]]:
-        """Return the rows of one of the small tables by their ids."""
-        return {id: tuple(row) for id, *row in self._asked(f"SELECT id, {columns} FROM {table}")}
-
     def settings(self) -> list[Setting]:
         """Return the games and parameters that were played."""
+        lines = self._asked(
+            "SELECT game, parameters, agents, identities, version, games FROM ends "
+            "JOIN (SELECT end, count(*) AS games FROM games GROUP BY end) ON ends.id = end"
+        )
+        found: dict[tuple[str, str], tuple[list[int], set[tuple[str, str]], set[str]]] = {}
         with self._naming():
-            games, lineups = self._rows("settings", "game, parameters"), self._rows("lineups", "agents, identities")
-            ends = self._rows("ends", "version")
-            found: dict[int, tuple[list[int], set[tuple[str, str]], set[str]]] = {}
-            question = "SELECT setting, lineup, end, count(*) FROM games GROUP BY setting, lineup, end"
-            for setting, lineup, end, number in self._asked(question):
-                count, names, versions = found.setdefault(setting, ([], set(), set()))
+            for game, parameters, agents, identities, version, number in lines:
+                count, names, versions = found.setdefault((game, parameters), ([], set(), set()))
                 count.append(number)
-                names.update(zip(*map(_texts, lineups[lineup]), strict=True))
-                versions.update(ends[end])
+                names.update(zip(_texts(agents), _texts(identities), strict=True))
+                versions.add(version)
             return [
                 Setting(game, dict(json.loads(text)), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
-                for (game, text), (count, names, versions) in sorted((games[id], kept) for id, kept in found.items())
+                for (game, text), (count, names, versions) in sorted(found.items(), key=lambda one: one[0])
             ]
 
     def sources(self) -> list[Source]:
@@ -454,24 +410,28 @@ class Store:
 
     def numbers(
         self, game: str, parameters: Mapping[str, Any]
-    ) -> tuple[list[tuple[int, int, int, int]], dict[tuple[int, int], tuple[Record, tuple[str, ...]]]]:
-        """Return start, course, lineup and end of each game of a setting, as `tables.alike` takes them.
+    ) -> tuple[list[tuple[int, int, int]], dict[int, tuple[Record, tuple[str, ...]]]]:
+        """Return start, course and end of each game of a setting, as `tables.alike` takes them.
 
-        The second value is, by lineup and end, a record of such a game and the identities of its agents.
+        The second value is, by end, a record of such a game and the identities of its agents.
         """
-        question = (
-            "SELECT start, course, lineup, end FROM games JOIN settings ON settings.id = setting "
-            "WHERE game = ? AND parameters = ?"
-        )
+        setting = game, canonical(parameters)
         with self._naming():
-            rows = list(self._asked(question, (game, canonical(parameters))))
-            lineups = self._rows("lineups", "agents, identities")
-            ends = self._rows("ends", "outcome, scores, forfeit, version")
+            ends = self._asked(
+                "SELECT id, agents, identities, outcome, scores, forfeit, version FROM ends "
+                "WHERE game = ? AND parameters = ? AND EXISTS (SELECT 1 FROM games WHERE end = ends.id)",
+                setting,
+            )
             lights = {}
-            for lineup, end in {row[2:] for row in rows}:
-                agents, identities = map(_texts, lineups[lineup])
-                lights[lineup, end] = _light((game, parameters), agents, ends[end]), identities
-            return rows, lights
+            for id, agents, identities, outcome, scores, forfeit, version in ends:
+                failed = forfeit_of(json.loads(forfeit)) if forfeit else None
+                result = Result(_texts(outcome), _texts(scores), 0, False, failed)
+                record = Record(game, version, parameters, 0, _texts(agents), opening=0, moves=(), result=result)
+                lights[id] = record, _texts(identities)
+            question = (
+                "SELECT start, course, end FROM ends JOIN games ON end = ends.id WHERE game = ? AND parameters = ?"
+            )
+            return list(self._asked(question, setting)), lights
 
     def entries(
         self, game: str | None = None, parameters: Mapping[str, Any] | None = None, *, offset: int = 0, limit: int = 100
@@ -497,12 +457,11 @@ class Store:
 
     def _listed(self, game: str | None, parameters: Mapping[str, Any] | None, tail: str = "") -> Iterator[Entry]:
         """Yield the entries of games; `tail` ends the question."""
-        wanted = {"settings.game": game, "parameters": None if parameters is None else canonical(parameters)}
+        wanted = {"game": game, "parameters": None if parameters is None else canonical(parameters)}
         given = {name: value for name, value in wanted.items() if value is not None}
         lines = self._asked(
-            "SELECT games.id, added, data FROM games JOIN settings ON settings.id = setting "
-            f"JOIN records ON records.game = games.id WHERE {' AND '.join(f'{name} = ?' for name in given) or '1'} "
-            f"ORDER BY games.id {tail}",
+            "SELECT games.id, added, record FROM games JOIN ends ON ends.id = end "
+            f"WHERE {' AND '.join(f'{name} = ?' for name in given) or '1'} ORDER BY games.id {tail}",
             (*given.values(),),
         )
         for number, added, data in lines:
@@ -525,7 +484,7 @@ class Store:
         Raises:
             StoreError: The store has no game of this number.
         """
-        found = next(self._asked("SELECT data FROM records WHERE game = ?", (number,)), None)
+        found = next(self._asked("SELECT record FROM games WHERE id = ?", (number,)), None)
         if found is None:
             raise StoreError(self.path, "the number of a game", number)
         with self._naming(f"game {number}: "):
@@ -552,16 +511,9 @@ def _row(record: Record, identities: Mapping[str, str]) -> tuple[Any, ...]:
         tuple(identities.get(agent) or (record.version if _is_program(agent) else "") for agent in record.agents),
         _hash(text if plain is record else plain.to_json()),
         _packed(text),
-        (*map(_hash, map("\n".join, (start, course))), record.seed, record.opening, result.turns, result.truncated),
+        *map(_hash, map("\n".join, (start, course))),
+        *(record.seed, record.opening, result.turns, result.truncated),
     )
-
-
-def _light(setting: tuple[str, Mapping[str, Any]], agents: tuple[str, ...], columns: Sequence[str]) -> Record:
-    """Return a record of an end, without what differs from game to game."""
-    outcome, scores, forfeit, version = columns
-    failed = forfeit_of(json.loads(forfeit)) if forfeit else None
-    result = Result(_texts(outcome), _texts(scores), 0, False, failed)
-    return Record(setting[0], version, setting[1], seed=0, agents=agents, opening=0, moves=(), result=result)
 
 
 def canonical(values: Mapping[str, Any]) -> str:

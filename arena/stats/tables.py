@@ -31,11 +31,11 @@ from .comparisons import PairResult, compare_seats, comparisons, places
 from .payoffs import Payoffs, payoffs_of
 from .ratings import Ratings, rate
 
-Numbers: TypeAlias = tuple[int, int, int, int]
-"""Start, course, lineup and end of a game, as `Store.numbers` has them."""
+Numbers: TypeAlias = tuple[int, int, int]
+"""Start, course and end of a game, as `Store.numbers` has them."""
 
-Lights: TypeAlias = Mapping[tuple[int, int], Record]
-"""By lineup and end, a record of such a game; games of others are left out."""
+Lights: TypeAlias = Mapping[int, Record]
+"""By end, a record of such a game; games of others are left out."""
 
 
 class Alike(NamedTuple):
@@ -56,37 +56,35 @@ class Alike(NamedTuple):
 
 def every(numbers: Iterable[Numbers], lights: Lights) -> list[Record]:
     """Return a record of each game; the arguments are those of `alike`."""
-    return [
-        _told(lights[lineup, end], start, course) for start, course, lineup, end in numbers if (lineup, end) in lights
-    ]
+    return [_told(lights[end], start, course) for start, course, end in numbers if end in lights]
 
 
 def alike(numbers: Iterable[Numbers], lights: Lights) -> Alike | list[Record]:
     """Count the games that are alike; games of more than two seats are listed.
 
     Args:
-        numbers: Start, course, lineup and end of each game.
+        numbers: Start, course and end of each game.
         lights: Records of the games to count.
     """
     if any(len(record.agents) != 2 for record in lights.values()):
         return every(numbers, lights)
-    pairs = {kind: frozenset(record.agents) for kind, record in lights.items()}
-    games, clusters = Counter[tuple[int, int]](), defaultdict[Hashable, Counter[tuple[int, int]]](Counter)
-    courses = defaultdict[int, set[tuple[int, int]]](set)
-    for start, course, lineup, end in numbers:
-        if (pair := pairs.get(kind := (lineup, end))) is not None:
-            games[kind] += 1
-            clusters[start, pair][kind] += 1
-            courses[course].add(kind)
+    pairs = {end: frozenset(record.agents) for end, record in lights.items()}
+    games, clusters = Counter[int](), defaultdict[Hashable, Counter[int]](Counter)
+    courses = defaultdict[int, set[int]](set)
+    for start, course, end in numbers:
+        if (pair := pairs.get(end)) is not None:
+            games[end] += 1
+            clusters[start, pair][end] += 1
+            courses[course].add(end)
     grouped = Counter(tuple(sorted(members.items())) for members in clusters.values())
-    sequences = Counter(tuple(sorted(kinds)) for kinds in courses.values())
+    sequences = Counter(tuple(sorted(ends)) for ends in courses.values())
     return Alike(
-        [(_told(lights[kind]), number) for kind, number in games.items()],
+        [(_told(lights[end]), number) for end, number in games.items()],
         [
-            ([(_told(lights[kind], at), n) for kind, n in members], number)
+            ([(_told(lights[end], at), n) for end, n in members], number)
             for at, (members, number) in enumerate(grouped.items())
         ],
-        [([lights[kind] for kind in kinds], number) for kinds, number in sequences.items()],
+        [([lights[end] for end in ends], number) for ends, number in sequences.items()],
     )
 
 

@@ -114,7 +114,7 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     text, foreign, missing, newer = (tmp_path / name for name in ("notes.txt", "foreign.sqlite", "missing", "newer"))
     text.write_text("These are not games. " * 400)
     Store(newer).close()
-    for path, change in ((foreign, "CREATE TABLE birds (name TEXT)"), (newer, "PRAGMA user_version=3")):
+    for path, change in ((foreign, "CREATE TABLE birds (name TEXT)"), (newer, "PRAGMA user_version=4")):
         with sqlite3.connect(path) as database:
             database.execute(change)
         database.close()
@@ -124,7 +124,7 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
         (foreign, True, {"got": "another program's SQLite file"}),
         (missing, False, {"got": "none"}),
         (text / "store.sqlite", True, {"expected": "a store of games or room for one"}),
-        (newer, True, {"expected": "a store of version 2", "got": "version 3"}),
+        (newer, True, {"expected": "a store of version 3", "got": "version 4"}),
     ):
         with fails(StoreError, **fields):
             Store(path, create=create)
