@@ -10,10 +10,8 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, zip_longest
+from itertools import accumulate, islice, pairwise, repeat, zip_longest
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -32,6 +30,8 @@ from cellgames.utils.progress import progress as show_progress
 from .record_lines import Forfeit, Outcome, Record, RecordError, Result, read_records
 
 _MOST_CELLS = 1 << 25  # of all boards of a batch
+
+_SEEDS = range(-(1 << 63), 1 << 63)
 
 _OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
@@ -87,13 +87,9 @@ def start(game: Game[S], seed: int, position: str = "") -> S:
     Raises:
         ValueError: The seed is out of range, or the game cannot read the position.
     """
-    if not _is_seed(seed):
+    if seed not in _SEEDS:
         raise InputError("seed", "a seed from -2^63 to 2^63 - 1", seed)
     return game.string_to_state(position, seed) if position else game.init(torch.tensor([seed], device="cpu"))
-
-
-def _is_seed(seed: int) -> bool:
-    return -(1 << 63) <= seed < 1 << 63
 
 
 def replay(record: Record) -> list[State]:
@@ -102,12 +98,11 @@ def replay(record: Record) -> list[State]:
     Raises:
         ReplayError: Unknown game, a move that is illegal or missing or comes after the end, another result.
     """
-    game, states, messages = game_of(record), list[State](), [""]
-    for step in _executed(game, [record], messages):
-        states += [step.after] if states else [step.before, step.after]
+    game, messages = game_of(record), [""]
+    states = [step.after for step in _executed(game, [record], messages)]
     if messages[0]:
         raise ReplayError(cause=messages[0])
-    return states or [start(game, record.seed, record.position)]
+    return [start(game, record.seed, record.position), *states]
 
 
 def verify(
@@ -232,85 +227,66 @@ def _executed(
     its game is over or has failed, or when its moves are played.
     """
     judged, counts = counts is None, counts or [len(record.moves) for record in records]
-    actions: list[Tensor] = []
-    starts: list[int] = []  # by record: the row of its first action among those of all records
-    env_ids: list[int] = []  # the record of each env of the batch
-    known: dict[str, int] = {}
+    actions, known = list[Tensor](), dict[str, int]()
     for number, record in enumerate(records):
-        starts.append(starts[-1] + len(actions[-1]) if starts else 0)
         try:
             actions.append(_actions(game, record.moves[: counts[number]], known))
-            env_ids.append(number)
         except ReplayError as error:
             actions.append(torch.empty((0, *game.info.action_shape), dtype=torch.int64, device="cpu"))
             messages[number] = str(error)
-    state, env_ids = _first(game, records, env_ids, messages)
-    moves, turn = torch.cat(actions), 0
+    state, env_ids = _first(game, records, messages)  # `env_ids`: the record of each env of the batch
+    moves, firsts, turn = torch.cat(actions), [0, *accumulate(map(len, actions))], 0
     while env_ids:
         going = []
-        for env_id, done in enumerate(state.done.tolist()):
-            number = env_ids[env_id]
-            record = records[number]
-            if done:
-                messages[number] = _after(game, state, env_id, record, turn, judged)
-            elif turn < counts[number]:
+        for env_id, (number, done) in enumerate(zip(env_ids, state.done.tolist(), strict=True)):
+            if messages[number]:
+                continue
+            if not done and turn < counts[number]:
                 going.append(env_id)
-            elif turn == len(record.moves) and record.result.forfeit is not None:
-                messages[number] = _forfeited(game, state, env_id, record, record.result.forfeit)
-            elif turn == len(record.moves):
-                messages[number] = f"too few moves: after the last one, move {turn}, the game goes on"
-        state, env_ids = _keep(state, env_ids, going)
+            else:
+                messages[number] = _fault(game, state, env_id, records[number], turn, judged)
+        if len(going) < len(env_ids):
+            state, env_ids = state[going], [env_ids[env_id] for env_id in going]
         if not env_ids:
             return
-        chosen = moves[[starts[number] + turn for number in env_ids]]
+        chosen = moves[[firsts[number] + turn for number in env_ids]]
         try:
             after = game.step(state, chosen)
         except IllegalActionError:
-            going = []
             for env_id, number in enumerate(env_ids):
                 try:
                     game.check(state[env_id], chosen[env_id : env_id + 1])
-                    going.append(env_id)
                 except IllegalActionError as error:
                     messages[number] = f"move {turn + 1}, {shown(records[number].moves[turn])}: {error.brief}"
-            state, env_ids = _keep(state, env_ids, going)
-            if not env_ids:
-                return
-            chosen = chosen[going]
-            after = game.step(state, chosen)
+            if not any(messages[number] for number in env_ids):
+                raise
+            continue
         yield Step(turn, env_ids, state, chosen, after)
         state, turn = after, turn + 1
 
 
-def _keep(state: State, env_ids: list[int], going: list[int]) -> tuple[State, list[int]]:
-    """Return the envs in `going` only."""
-    if len(going) == len(env_ids):
-        return state, env_ids
-    return state[going], [env_ids[env_id] for env_id in going]
-
-
-def _after(game: Game, state: State, env_id: int, record: Record, turn: int, judged: bool) -> str:
-    """Return the fault of a record whose game is over after `turn` moves, "" for none."""
-    if more := len(record.moves) - turn:
+def _fault(game: Game, state: State, env_id: int, record: Record, turn: int, judged: bool) -> str:
+    """Return the fault of a record after `turn` moves, when its game is over or no more are played, "" for none."""
+    done, more, forfeit = bool(state.done[env_id]), len(record.moves) - turn, record.result.forfeit
+    if done and more:
         word = "move follows" if more == 1 else "moves follow"
         return f"moves after the end: the game is over after move {turn}, but {more} {word}"
-    if record.result.forfeit is not None:
-        return f"forfeited by seat {record.result.forfeit.seat + 1}, but the game is over after its last move"
-    if not judged:
+    if done and forfeit is not None:
+        return f"forfeited by seat {forfeit.seat + 1}, but the game is over after its last move"
+    if more or (done and not judged):
         return ""
-    common = list(_common("summary", record.summary, game.summary(state[env_id])))
-    recorded = vars(record.result) | {name: was for name, was, _ in common}
-    return result_differs(recorded, vars(result(game, state, env_id)) | {name: now for name, _, now in common})
-
-
-def _forfeited(game: Game, state: State, env_id: int, record: Record, forfeit: Forfeit) -> str:
-    """Return the fault of the record of a forfeited game after all of its moves, "" for none."""
+    if done:
+        common = list(_common("summary", record.summary, game.summary(state[env_id])))
+        recorded = vars(record.result) | {name: was for name, was, _ in common}
+        return result_differs(recorded, vars(result(game, state, env_id)) | {name: now for name, _, now in common})
+    if forfeit is None:
+        return f"too few moves: after the last one, move {turn}, the game goes on"
     players, seats = game.info.num_players, forfeit.seats
     if list(seats) != sorted(set(seats)) or not all(seat < players for seat in seats):
         return f"forfeit: expected different seats from 0 to {players - 1}, ascending, got {list(seats)}"
     # Agents fail on the move, or all at once, or when a game begins.
-    if not game.info.simultaneous and record.moves and seats != (mover := int(state.current_player[env_id]),):
-        return f"forfeit: expected seat {mover}, whose turn it is after move {len(record.moves)}, got {list(seats)}"
+    if not game.info.simultaneous and turn and seats != (mover := int(state.current_player[env_id]),):
+        return f"forfeit: expected seat {mover}, whose turn it is after move {turn}, got {list(seats)}"
     return result_differs(vars(record.result), vars(result(game, state, env_id, forfeit)))
 
 
@@ -340,20 +316,19 @@ def _actions(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tensor:
         raise
 
 
-def _first(game: Game[S], records: Sequence[Record], env_ids: list[int], messages: list[str]) -> tuple[S, list[int]]:
-    """Return the first states of some records, and which of them there are; `messages` get the errors of others."""
-    seeds = [records[number].seed for number in env_ids]
-    if not any(records[number].position for number in env_ids) and all(map(_is_seed, seeds)):
+def _first(game: Game[S], records: Sequence[Record], messages: list[str]) -> tuple[S, list[int]]:
+    """Return the first states of the records without a message, and their numbers; others get one if they have none."""
+    env_ids = [number for number, message in enumerate(messages) if not message]
+    if all(not records[number].position and records[number].seed in _SEEDS for number in env_ids):
+        seeds = [records[number].seed for number in env_ids]
         return game.init(torch.tensor(seeds, dtype=torch.int64, device="cpu")), env_ids
-    states, there = list[S](), list[int]()
+    states = dict[int, S]()
     for number in env_ids:
         try:
-            states.append(start(game, records[number].seed, records[number].position))
-            there.append(number)
+            states[number] = start(game, records[number].seed, records[number].position)
         except ValueError as error:
             messages[number] = f"the starting position: {error}"
-    none = torch.empty(0, dtype=torch.int64, device="cpu")
-    return type(states[0]).cat(states) if states else game.init(none), there
+    return (State.cat([*states.values()]) if states else start(game, 0)), [*states]
 
 
 _FRAME_SPEED = 5  # pictures within a step in the time of one position
@@ -378,13 +353,10 @@ def save_film(
     """
     hold = _FRAME_SPEED if any(len(pictures) > 1 for pictures in steps) else 1
 
-    def frames() -> Iterator[npt.NDArray[np.uint8]]:
-        for pictures in steps:
-            for picture in pictures:
-                yield from [to_rgb(picture, scale)] * (hold if len(pictures) == 1 else 1)
-
-    total = sum(hold if len(pictures) == 1 else len(pictures) for pictures in steps) if progress else 0
-    save_animation(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms, total=total)
+    shown = [(picture, hold if len(pictures) == 1 else 1) for pictures in steps for picture in pictures]
+    frames = (frame for picture, times in shown for frame in repeat(to_rgb(picture, scale), times))
+    total = sum(times for _, times in shown) if progress else 0
+    save_animation(frames, path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms, total=total)
 
 
 _ENDS: dict[Outcome, str] = {"win": "has won", "draw": "has drawn", "loss": "has lost"}
