@@ -80,22 +80,21 @@ class MoveNode:
         return found
 
 
-def move_tree(moves: Sequence[str], variations: Iterable[Variation] = ()) -> MoveNode:
-    """Return the root of a tree whose first line begins with the moves of the game."""
+def move_tree(moves: Sequence[str], *trees: Iterable[Variation]) -> MoveNode:
+    """Return the root of a tree whose first line begins with the moves of the game, and that has all moves of others.
+
+    Where several comment a move, the last comment stays.
+    """
     root = node = MoveNode()
     for move in moves:
         node = node.child(move)
-    _add(root, variations)
+    for variations in trees:
+        nodes: list[MoveNode] = []
+        for parent, move, comment in variations:
+            node = (root if parent < 0 else nodes[parent]).child(move)
+            node.comment = comment or node.comment
+            nodes.append(node)
     return root
-
-
-def _add(root: MoveNode, variations: Iterable[Variation]) -> None:
-    """Add the moves of a list that the tree lacks; its comments take the places of others."""
-    nodes: list[MoveNode] = []
-    for parent, move, comment in variations:
-        node = (root if parent < 0 else nodes[parent]).child(move)
-        node.comment = comment or node.comment
-        nodes.append(node)
 
 
 def listed(root: MoveNode) -> tuple[Variation, ...]:
@@ -110,10 +109,5 @@ def listed(root: MoveNode) -> tuple[Variation, ...]:
 
 
 def merged(earlier: Sequence[Variation], later: Sequence[Variation]) -> tuple[Variation, ...]:
-    """Return the moves of two trees of one game as one tree, cut off at the most moves that a record holds.
-
-    Where both comment a move, the later comment stays.
-    """
-    root = move_tree((), earlier)
-    _add(root, later)
-    return listed(root)[:_MOST_MOVES]
+    """Return the moves of two trees of one game as one tree, cut off at the most moves that a record holds."""
+    return listed(move_tree((), earlier, later))[:_MOST_MOVES]
