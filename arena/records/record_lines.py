@@ -176,20 +176,13 @@ class Record:
     def to_data(self) -> dict[str, Any]:
         """Return the fields as JSON takes them; parameters and summary are the record's own, not copies."""
         # Not `asdict`, which copies every move: runs write records by the thousand.
-        data = dict(vars(self))
+        data = {name: value for name, value in vars(self).items() if value or name not in _OPTIONAL}
         data["result"] = result = dict(vars(self.result))
-        if self.pairing is None:
-            del data["pairing"]
-        else:
+        if self.pairing is not None:
             data["pairing"] = dict(vars(self.pairing))
-        for name in _OPTIONAL[1:]:
-            if not data[name]:
-                del data[name]
         if self.variations:
             data["variations"] = variations_data(self.variations)
-        if (forfeit := self.result.forfeit) is None:
-            del result["forfeit"]
-        else:
+        if (forfeit := result.pop("forfeit")) is not None:
             result["forfeit"] = forfeit.to_data()
         return data
 
@@ -411,7 +404,7 @@ def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], st
     path = Path(path)
     content = path.read_bytes()
     lines, (name, settings) = content.split(b"\n"), settings_of(path.parent)
-    if why := changed_file(settings, path.name, Checksum(content)):
+    if why := changed_file(settings, path.name, checksum([content])):
         raise RecordError(path, cause=why)
     found, last = [], lines.pop()
     known = bool(name) and any(map(has_checksum, lines))
@@ -549,8 +542,13 @@ _AGAIN = "the command that made this run plays again what is missing"
 
 _MARK = b',"checksum":"'
 
-_SETTINGS = ("run.json", "evaluation.json", "season.json", "series.json")
-"""Names of the files that may hold the settings of a run with games."""
+KINDS = {
+    "run.json": "round robin",
+    "evaluation.json": "evaluation",
+    "season.json": "season",
+    "series.json": "series",
+}
+"""Kinds of runs with games by the names of the files with their settings."""
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -581,7 +579,7 @@ def has_changed(line: bytes) -> bool:
 
 def finish(settings: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the settings of a finished run with the checksums of these files, by name, and of the settings."""
-    data = {**settings, FINISHED: {name: Checksum(content).to_data() for name, content in files.items()}}
+    data = {**settings, FINISHED: {name: checksum([content]) for name, content in files.items()}}
     return {**data, CHECKSUM: _checksum(data)}
 
 
@@ -595,7 +593,7 @@ def settings_of(folder: Path) -> tuple[str, dict[str, Any]]:
     Raises:
         RecordError: The settings cannot be read, or have changed since the run was finished.
     """
-    path = next((folder / name for name in _SETTINGS if (folder / name).is_file()), None)
+    path = next((folder / name for name in KINDS if (folder / name).is_file()), None)
     if path is None:
         return "", {}
     try:
@@ -610,26 +608,18 @@ def settings_of(folder: Path) -> tuple[str, dict[str, Any]]:
     return path.name, settings
 
 
-class Checksum:
-    """The number of lines and the checksum of a file that is read piece by piece."""
-
-    def __init__(self, content: bytes = b"") -> None:
-        self.lines, self._digest = 0, blake2b(digest_size=8)
-        self.add(content)
-
-    def add(self, content: bytes) -> None:
-        """Take the next piece of the file."""
-        self.lines += content.count(b"\n")
-        self._digest.update(content)
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the entry of the file in the settings of its run."""
-        return {"lines": self.lines, CHECKSUM: self._digest.hexdigest()}
+def checksum(pieces: Iterable[bytes]) -> dict[str, Any]:
+    """Return the entry of a file in the settings of its run: the number of lines and the checksum of its pieces."""
+    lines, hashed = 0, blake2b(digest_size=8)
+    for piece in pieces:
+        lines += piece.count(b"\n")
+        hashed.update(piece)
+    return {"lines": lines, CHECKSUM: hashed.hexdigest()}
 
 
-def changed_file(settings: Mapping[str, Any], name: str, whole: Checksum) -> str:
-    """Return why a file is not that of a finished run, "" if it is, or if nothing is known of it."""
-    known, found = settings.get(FINISHED, {}).get(name), whole.to_data()
+def changed_file(settings: Mapping[str, Any], name: str, found: Mapping[str, Any]) -> str:
+    """Return why a file with this `checksum` is not that of a finished run, "" if it is or nothing is known of it."""
+    known = settings.get(FINISHED, {}).get(name)
     if known is None or known == found:
         return ""
     if found["lines"] < known["lines"]:

@@ -23,17 +23,20 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+from typing_extensions import override
 
 from cellgames.agents.loading import is_program
 from cellgames.arena.records.record_lines import (
+    KINDS,
     RECORDS,
     Record,
     Result,
@@ -157,7 +160,7 @@ class Entry(NamedTuple):
     added: str
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open store; a context manager. One process or thread has its own.
 
     Args:
@@ -237,9 +240,7 @@ class Store:
             got = f"{place}{clipped(str(error), 300)}"
             raise StoreError(self.path, "a store that can be read", got, cause) from None
 
-    def __enter__(self) -> Self:
-        return self
-
+    @override
     def __exit__(self, *error: object) -> None:
         self.close()
 
@@ -348,18 +349,26 @@ class Store:
                 that does not replay: an illegal or missing move, another result.
             RecordError: A line that is no record and that no crash can explain.
         """
+        from cellgames.arena.records.replays import verify  # needs torch
+
         path = Path(path)
         file = path / RECORDS if path.is_dir() else path
         if not file.is_file():
             raise StoreError(path, f"the folder of a run with {RECORDS}, or a file of records", "none")
         name, settings = settings_of(file.parent) if file.name == RECORDS else ("", {})
-        kind = _KINDS.get(name, "file") if name != "run.json" or "games_per_pair" in settings else "free-for-all"
+        kind = KINDS.get(name, "file") if name != "run.json" or "games_per_pair" in settings else "free-for-all"
         if kind == "season" and "patterns" in settings:
             raise StoreError(path, "games of agents, such as a season with --agents", "a season of random arrangements")
         games, torn = read_lines(file, Played.from_json)
         if torn:
             warn(torn)
-        _check_replays(file, [game.record for game in games], progress=progress)
+        records = [game.record for game in games]
+        with show_progress(len(games), label=f"replay {file}", shown=progress, after_s=_PATIENCE_S) as finished:
+            for number, error in verify(records, finished=finished):
+                version = records[number].version
+                other = "" if version == __version__ else f"; it was played by version {version}, this is {__version__}"
+                place, got = f"{file}, game {number + 1}", f"{error}{other}"
+                raise StoreError(place, "a game that replays", got, "no game was added") from None
         known = _names(settings.get("identities"))
         return sum(
             self.add((game.record for game in group), source=(kind, str(path)), identities={**known, **own})
@@ -457,12 +466,10 @@ class Store:
 
     def _listed(self, game: str | None, parameters: Mapping[str, Any] | None, tail: str = "") -> Iterator[Entry]:
         """Yield the entries of games; `tail` ends the question."""
-        wanted = {"game": game, "parameters": None if parameters is None else canonical(parameters)}
-        given = {name: value for name, value in wanted.items() if value is not None}
         lines = self._asked(
             "SELECT games.id, added, record FROM games JOIN ends ON ends.id = end "
-            f"WHERE {' AND '.join(f'{name} = ?' for name in given) or '1'} ORDER BY games.id {tail}",
-            (*given.values(),),
+            f"WHERE game = coalesce(?, game) AND parameters = coalesce(?, parameters) ORDER BY games.id {tail}",
+            (game, None if parameters is None else canonical(parameters)),
         )
         for number, added, data in lines:
             with self._naming(f"game {number}: "):
@@ -577,19 +584,16 @@ def feeding(
         yield lambda records: None
         return
     with nullcontext(store) if isinstance(store, Store) else Store(store) as open_store:
-        failed = False
+        failed = list[StoreError]()
 
         def keep(records: Sequence[Record]) -> None:
-            nonlocal failed
-            if failed:
-                return
             try:
-                if place:
+                if place and not failed:
                     open_store.add(records, source=(kind, place), identities=identities)
-                else:
+                elif not failed:
                     open_store.add_played(records, kind, identities)
             except StoreError as error:
-                failed = True
+                failed.append(error)
                 later = f", and `cellgames leaderboard --add {place}` adds its games later" if place else ""
                 warn(f"{error}; the run goes on{later}")
 
@@ -597,13 +601,6 @@ def feeding(
 
 
 _PATIENCE_S = 2.0
-
-_KINDS = {  # by the file of settings
-    "run.json": "round robin",
-    "evaluation.json": "evaluation",
-    "season.json": "season",
-    "series.json": "series",
-}
 
 
 class Played(NamedTuple):
@@ -634,15 +631,3 @@ def places_of(path: PathLike) -> list[Path]:
 
 def _names(identities: Any) -> dict[str, str]:
     return {str(k): str(v) for k, v in identities.items()} if isinstance(identities, dict) else {}
-
-
-def _check_replays(file: Path, records: Sequence[Record], *, progress: bool) -> None:
-    """Raise a `StoreError` unless all games replay."""
-    from cellgames.arena.records.replays import verify  # needs torch
-
-    with show_progress(len(records), label=f"replay {file}", shown=progress, after_s=_PATIENCE_S) as finished:
-        for number, error in verify(records, finished=finished):
-            version = records[number].version
-            other = "" if version == __version__ else f"; it was played by version {version}, this is {__version__}"
-            got = f"{error}{other}"
-            raise StoreError(f"{file}, game {number + 1}", "a game that replays", got, "no game was added") from None

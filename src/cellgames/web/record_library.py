@@ -7,7 +7,7 @@ relative path, below the folder also after links have been followed, and of a kn
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +18,7 @@ from typing import Any
 from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records import record_lines
-from cellgames.arena.records.record_lines import RECORDS, RESIGNED, Checksum, Record, RecordError, has_changed
+from cellgames.arena.records.record_lines import RECORDS, RESIGNED, Record, RecordError, has_changed
 from cellgames.arena.season.cup import CupRecord, recognises
 from cellgames.arena.season.games import Fixture
 from cellgames.arena.season.season import SETTINGS
@@ -201,7 +201,7 @@ class Library:
         if (size := path.stat().st_size) > _MOST_JSON:
             raise InputError(shown(name), f"a file up to {_MOST_JSON} bytes", size)
         content = path.read_bytes()
-        self._check(path, Checksum(content))
+        self._check(path, [content])
         if (found := record_lines.json_object(content)) is None:
             raise InputError(shown(name), "a JSON object")
         return found
@@ -259,18 +259,22 @@ class Library:
         return self._index(path, about.st_mtime_ns, about.st_size)
 
     def _indexed(self, path: Path, *stamp: int) -> list[int]:
-        starts, whole = [0], Checksum()
-        with path.open("rb") as file:
-            for line in file:  # a torn last line counts, and is reported as no record
-                starts.append(starts[-1] + len(line))
-                whole.add(line)
-        self._check(path, whole)
+        starts = [0]
+
+        def read() -> Iterator[bytes]:
+            with path.open("rb") as file:
+                for line in file:  # a torn last line counts, and is reported as no record
+                    starts.append(starts[-1] + len(line))
+                    yield line
+
+        self._check(path, read())
         return starts
 
-    def _check(self, path: Path, whole: Checksum) -> None:
+    def _check(self, path: Path, pieces: Iterable[bytes]) -> None:
         """Raise a `ValueError` if the file is not as the finished run of its folder wrote it."""
+        found = record_lines.checksum(pieces)
         try:
-            why = record_lines.changed_file(record_lines.settings_of(path.parent)[1], path.name, whole)
+            why = record_lines.changed_file(record_lines.settings_of(path.parent)[1], path.name, found)
         except RecordError:
             raise InputError(self._name(path), cause="the settings of its run are damaged") from None
         if why:
