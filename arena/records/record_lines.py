@@ -403,25 +403,22 @@ def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], st
     """Return every line as `parse` reads it (it raises `ValueError`), and what was dropped; see `read_records`."""
     path = Path(path)
     content = path.read_bytes()
-    lines, (name, settings) = content.split(b"\n"), settings_of(path.parent)
+    name, settings = settings_of(path.parent)
     if why := changed_file(settings, path.name, checksum([content])):
         raise RecordError(path, cause=why)
-    found, last = [], lines.pop()
-    known = bool(name) and any(map(has_checksum, lines))
-    for number, line in enumerate(lines, 1):
-        if has_changed(line) or (known and not has_checksum(line)):
+    *lines, last = content.split(b"\n")
+    known, found, torn = bool(name) and any(map(has_checksum, lines)), list[T](), ""
+    for number, line in enumerate([*lines, last] if last else lines, 1):
+        complete = number <= len(lines)
+        if complete and (has_changed(line) or (known and not has_checksum(line))):
             cause = "the command that made this run plays its game again; a line without a checksum is read as it is"
             raise RecordError(f"{path}, line {number}", "the line as it was written", "a changed one", cause)
         try:
             found.append(parse(line))
         except ValueError as error:
-            raise RecordError(f"{path}, line {number}", cause=str(error)) from None
-    torn = ""
-    if last:
-        try:
-            found.append(parse(last))
-        except ValueError:
-            torn = f"{path}, line {len(lines) + 1}: dropped a torn line, {shown(last)}"
+            if complete:
+                raise RecordError(f"{path}, line {number}", cause=str(error)) from None
+            torn = f"{path}, line {number}: dropped a torn line, {shown(line)}"
     return found, torn
 
 
@@ -441,8 +438,7 @@ def read_sound(
         RecordError: a line was written like this, and cannot be read.
     """
     content = path.read_bytes() if path.exists() else b""
-    lines = content.split(b"\n")
-    last = lines.pop()
+    *lines, last = content.split(b"\n")
     known = any(map(has_checksum, lines))  # else an earlier version wrote them
     found: list[tuple[bytes, T]] = []
     changed: list[int] = []
@@ -573,8 +569,8 @@ def has_checksum(line: bytes) -> bool:
 
 def has_changed(line: bytes) -> bool:
     """Return True if the checksum of a line is not that of its content; a line without checksum has not changed."""
-    content, mark, end = line.rpartition(_MARK)
-    return has_checksum(line) and bool(mark) and end != f'{digest(content + b"}")}"}}'.encode()
+    content, _, end = line.rpartition(_MARK)
+    return has_checksum(line) and end != f'{digest(content + b"}")}"}}'.encode()
 
 
 def finish(settings: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:

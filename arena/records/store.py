@@ -508,19 +508,13 @@ def _row(record: Record, identities: Mapping[str, str]) -> tuple[Any, ...]:
         ValueError: `Record.check` refuses the record; no table could be made from the game.
     """
     record.check()
-    text, plain, result = record.to_json(), record, record.result
-    if record.variations:  # which make no other game of it
-        plain = replace(record, variations=())
-    forced = record.moves[: record.opening]
-    start, course = (str(record.seed), record.position, *forced), (record.position, *record.moves)
-    return (
-        record,
-        tuple(identities.get(agent) or (record.version if _is_program(agent) else "") for agent in record.agents),
-        _hash(text if plain is record else plain.to_json()),
-        _packed(text),
-        *map(_hash, map("\n".join, (start, course))),
-        *(record.seed, record.opening, result.turns, result.truncated),
-    )
+    text, result = record.to_json(), record.result
+    same = replace(record, variations=()).to_json() if record.variations else text  # they make no other game of it
+    own = (identities.get(agent) or (record.version if _is_program(agent) else "") for agent in record.agents)
+    start = "\n".join((str(record.seed), record.position, *record.moves[: record.opening]))
+    course = "\n".join((record.position, *record.moves))
+    values = record.seed, record.opening, result.turns, result.truncated
+    return record, tuple(own), _hash(same), _packed(text), _hash(start), _hash(course), *values
 
 
 def canonical(values: Mapping[str, Any]) -> str:
