@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -259,15 +259,10 @@ class Library:
         return self._index(path, about.st_mtime_ns, about.st_size)
 
     def _indexed(self, path: Path, *stamp: int) -> list[int]:
-        starts = [0]
-
-        def read() -> Iterator[bytes]:
-            with path.open("rb") as file:
-                for line in file:  # a torn last line counts, and is reported as no record
-                    starts.append(starts[-1] + len(line))
-                    yield line
-
-        self._check(path, read())
+        with path.open("rb") as file:
+            starts = [*accumulate(map(len, file), initial=0)]  # a torn last line counts, and is reported as no record
+            file.seek(0)
+            self._check(path, file)
         return starts
 
     def _check(self, path: Path, pieces: Iterable[bytes]) -> None:
