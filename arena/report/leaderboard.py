@@ -19,29 +19,27 @@ The files hold nothing but what follows from the games in the store:
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cellgames.agents.networks.agent_files import differences, nearest_id
-from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store import Setting, Source, Store
 from cellgames.arena.stats.payoffs import Cycle, NashAverage, Payoffs, nash
-from cellgames.arena.stats.tables import Alike, Standing, Tables, alike, make_tables
+from cellgames.arena.stats.tables import Games, Standing, Tables, alike, make_tables
 from cellgames.envs import registry
 from cellgames.envs.titles import setting_title
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError, listed, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.report.model import Column, Part, Report, Table, escape, write_report
+from cellgames.utils.report.model import Column, Report, Table, escape, write_report
 
-from .rating_tables import notes, rating_columns, tables_data
-from .run_report import cycles_data, sections, tables_of
+from .payoff_report import cycles_data
+from .rating_tables import notes, rated_report, rating_columns, tables_data
 
 _MANY_AGENTS = 64
 _MOST_AGENTS = 200
@@ -113,18 +111,7 @@ class Leaderboard:
     @cached_property
     def columns(self) -> list[Column[Standing]]:
         """Columns of the ranking, for files, the page and terminals."""
-
-        def place(line: Standing) -> int:
-            return self.payoffs.agents.index(line.agent)
-
-        more: list[Column[Standing]] = []
-        if (average := self.nash) is not None:
-            shares = np.where(np.isnan(average.rating), np.nan, average.strategy)
-            more += [
-                Column("nash", lambda line: float(shares[place(line)]), "Nash %", "%"),
-                Column("nash_rating", lambda line: float(average.rating[place(line)])),
-            ]
-        return rating_columns(self.tables, more)
+        return rating_columns(self.tables, self.nash)
 
     def to_data(self) -> dict[str, Any]:
         """Return all numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `cycles`, `notes`."""
@@ -174,19 +161,19 @@ def leaderboards(
     for setting in matching(store.settings(), game, parameters):
         numbers, found = store.numbers(setting.game, setting.parameters)
         seated = {
-            key: (record, tuple(zip(record.agents, known, strict=True)))
+            key: (record, pairs)
             for key, (record, known) in found.items()
-            if version is None or record.version == version
+            for pairs in [tuple(zip(record.agents, known, strict=True))]
+            if version in (None, record.version) and len({*pairs}) > 1  # different agents
         }
-        seated = {key: one for key, one in seated.items() if len({*one[1]}) > 1}  # different agents
         named = labels(pair for _, pairs in seated.values() for pair in pairs)
         labelled = {
             key: replace(record, agents=tuple(map(named.__getitem__, pairs)))
             for key, (record, pairs) in seated.items()
             if agents is None or all(pair[0] in agents or named[pair] in agents for pair in pairs)
         }
-        if len(sizes := Counter(len(record.agents) for record in labelled.values())) > 1:  # a file may claim any number
-            ((seats, _),) = sizes.most_common(1)
+        sizes = Counter(len(record.agents) for record in labelled.values())  # a file may claim any number
+        for seats, _ in sizes.most_common(1):
             labelled = {key: record for key, record in labelled.items() if len(record.agents) == seats}
         there = {name for record in labelled.values() for name in record.agents}
         seen.update(there, (name for (name, _), label in named.items() if label in there))
@@ -195,7 +182,7 @@ def leaderboards(
             raise InputError(title(setting.game, setting.parameters), expected, len(there), "choose some with --agents")
         if labelled:
             games = alike(numbers, labelled)
-            zero, said = _anchor(anchor, games.games if isinstance(games, Alike) else [(one, 1) for one in games])
+            zero, said = _anchor(anchor, games)
             # Each resample takes time by the square of the agents and more, so many agents get fewer of them.
             fewer = min(resamples, max(50, resamples * _MANY_AGENTS**2 // max(1, len(there)) ** 2))
             versions = tuple(sorted({record.version for record in labelled.values()}))
@@ -213,55 +200,46 @@ def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[
 
     A preset stands for its parameters, unless others are given, and for all settings that are named after it (`title`).
     """
-    given, full = dict(parameters or {}), {} if game is None else {game: dict[str, Any]()}
+    given = dict(parameters or {})
+    ids, full = {game}, given
     spec = registry.REGISTRY.get(game or "")
     if spec is not None and spec.parameters:
-        same = [known.id for known in registry.REGISTRY.values() if known.plugin.id == spec.plugin.id]
-        full = {id: {**spec.parameters, **given} for id in same}
+        ids = {known.id for known in registry.REGISTRY.values() if known.plugin.id == spec.plugin.id}
+        full = {**spec.parameters, **given}
 
     def agree(setting: Setting, wanted: Mapping[str, Any]) -> bool:
         return wanted.keys() <= setting.parameters.keys() and not differences(wanted, setting.parameters)
 
-    return [
-        setting
-        for setting in settings
-        if agree(setting, given)
-        and (
-            game is None
-            or (setting.game in full and agree(setting, full[setting.game]))
-            or nearest_id(setting.game, setting.parameters)[0] == game
-        )
-    ]
+    def named(setting: Setting) -> bool:
+        known = setting.game in ids and agree(setting, full)
+        return game is None or known or nearest_id(setting.game, setting.parameters)[0] == game
+
+    return [setting for setting in settings if agree(setting, given) and named(setting)]
 
 
 def labels(agents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return the labels of agents in tables by (name, identity): the name if it has one identity, else `name@1a2b3c`.
 
     An identity in hexadecimal digits is cut where it differs from the others of its name, after six digits at the
-    earliest. An unknown identity is shown as a question mark.
+    earliest; one that is a version stays whole. An unknown identity is shown as a question mark.
     """
-    by_name: dict[str, set[str]] = {}
+    identities, found = defaultdict[str, set[str]](set), dict[tuple[str, str], str]()
     for name, identity in agents:
-        by_name.setdefault(name, set()).add(identity)
-    found = {}
-    for name, identities in by_name.items():
-        length = 6
-        while len({_short(identity, length) for identity in identities}) < len(identities):
-            length += 1
-        for identity in identities:
-            found[name, identity] = name if len(identities) == 1 else f"{name}@{_short(identity, length) or '?'}"
+        identities[name].add(identity)
+    for name, known in identities.items():
+        for length in count(6):
+            short = {identity: identity if "." in identity else identity[:length] for identity in known}
+            if len({*short.values()}) == len(known):
+                break
+        for identity, digits in short.items():
+            found[name, identity] = name if len(known) == 1 else f"{name}@{digits or '?'}"
     return found
 
 
-def _short(identity: str, length: int) -> str:
-    """Return the first digits of an identity; one that is a version stays whole."""
-    return identity if "." in identity else identity[:length]
-
-
-def _anchor(anchor: str | None, records: Sequence[tuple[Record, int]]) -> tuple[str | None, list[str]]:
+def _anchor(anchor: str | None, played: Games) -> tuple[str | None, list[str]]:
     """Return the agent whose rating is 0 in these games, and notes on it."""
     wanted, games = anchor or ANCHOR, Counter[str]()
-    for record, number in records:
+    for record, number in zip(played.records, played.numbers, strict=True):
         for name in record.agents:
             games[name] += number
     known = sorted((name for name in games if wanted in (name, name.rpartition("@")[0])), key=lambda n: (-games[n], n))
@@ -344,10 +322,10 @@ def write_leaderboards(
 
 def _report(board: Leaderboard) -> Report:
     """Return the report of one leaderboard."""
-    tables, players, columns = board.tables, board.players, board.columns
+    tables, subject = board.tables, setting_title(board.game, board.parameters)
     parameters = ", ".join(f"{name}={value}" for name, value in board.parameters.items())
     played = f"{tables.games} games, {tables.distinct} different, by cellgames {', '.join(board.versions)}"
-    parts: list[Part] = [escape(f"{parameters}. {played}.")]
-    parts += sections(tables, players, columns, map(escape, board.notes), simultaneous=True)
-    files, subject = tables_of(tables, players, columns), setting_title(board.game, board.parameters)
-    return Report(f"Leaderboard: {escape(board.title)}", parts, more_tables=files, subject=subject)
+    title, lead = f"Leaderboard: {escape(board.title)}", [escape(f"{parameters}. {played}.")]
+    return rated_report(
+        title, lead, tables, board.players, board.columns, board.notes, simultaneous=True, subject=subject
+    )

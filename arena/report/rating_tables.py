@@ -8,9 +8,25 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.time_control import OUT_OF_TIME
+from cellgames.arena.stats.payoffs import NashAverage
 from cellgames.arena.stats.tables import Forfeits, Standing, Tables, Tally, Thinking
-from cellgames.utils.report.model import Column, Plot, Table, people_table, percent, rounded, row_data
+from cellgames.utils.report.model import (
+    Column,
+    Part,
+    Plot,
+    Report,
+    Section,
+    Table,
+    csv_table,
+    escape,
+    people_table,
+    percent,
+    rounded,
+    row_data,
+)
 from cellgames.utils.report.plots import Dot, dots, heat_map, shorten
+
+from .payoff_report import payoff_section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,13 +50,13 @@ TALLY: tuple[Column[Tally], ...] = (
 """Columns of comparisons: games of two, or pairs of seats."""
 
 FINISH: tuple[Column[Tally], ...] = (
-    Column("seats", lambda t: t.finish.seats, "seats"),
-    Column("first", lambda t: t.finish.first),
-    Column("alone_first", lambda t: t.finish.alone),
-    Column("mean_place", lambda t: t.finish.place, "mean place", ".2f"),
-    Column("first_share", lambda t: t.finish.first_share, "first %", "%"),
-    Column("alone_first_share", lambda t: t.finish.alone_share, "alone first %", "%"),
-    Column("mean_score", lambda t: t.finish.score, "mean score", ".2f"),
+    Column("seats", lambda t: t.seats, "seats"),
+    Column("first", lambda t: t.first),
+    Column("alone_first", lambda t: t.alone),
+    Column("mean_place", lambda t: t.place, "mean place", ".2f"),
+    Column("first_share", lambda t: t.first / t.seats if t.seats else None, "first %", "%"),
+    Column("alone_first_share", lambda t: t.alone / t.seats if t.seats else None, "alone first %", "%"),
+    Column("mean_score", lambda t: t.points, "mean score", ".2f"),
 )
 """Columns of finishing places and scores."""
 
@@ -53,8 +69,8 @@ def side_columns(tables: Tables) -> tuple[Column[Tally], ...]:
     return FINISH if tables.by_score else TALLY
 
 
-def rating_columns(tables: Tables, more: Sequence[Column[Standing]] = ()) -> list[Column[Standing]]:
-    """Return the columns of a ranking: ratings, how the agents fared, more, and what is known of failures and times."""
+def rating_columns(tables: Tables, average: NashAverage | None = None) -> list[Column[Standing]]:
+    """Return the columns of a ranking: ratings, how the agents fared, Nash averaging, failures and times."""
     found: list[Column[Standing]] = [
         Column("rank", lambda line: line.rank, "rank"),
         Column("agent", lambda line: line.agent, "agent"),
@@ -63,27 +79,25 @@ def rating_columns(tables: Tables, more: Sequence[Column[Standing]] = ()) -> lis
         Column("elo_low", lambda line: line.low, kept=".1f"),
         Column("elo_high", lambda line: line.high, kept=".1f"),
         *(column.of(lambda line: line.tally) for column in side_columns(tables)),
-        *more,
-        Column("forfeits", lambda line: _failed(tables, line).games, "forfeits" if tables.forfeits else ""),
     ]
+    if average is not None:
+        values = zip(average.agents, average.strategy.tolist(), average.rating.tolist(), strict=True)
+        nash = {name: (math.nan if math.isnan(rating) else share, rating) for name, share, rating in values}
+        found += [
+            Column("nash", lambda line: nash[line.agent][0], "Nash %", "%"),
+            Column("nash_rating", lambda line: nash[line.agent][1]),
+        ]
+    failed = {agent: tables.forfeits.get(agent, Forfeits(0, "")) for agent in tables.agents}
+    found.append(Column("forfeits", lambda line: failed[line.agent].games, "forfeits" if tables.forfeits else ""))
     if tables.thinking:
         times = (
             Column[Thinking]("median_seconds", lambda own: own.median, "median s", ".4f"),
             Column[Thinking]("worst_seconds", lambda own: own.worst, "worst s", ".4f"),
         )
+        late = Column[Forfeits]("lost_on_time", lambda own: own.on_time, "lost on time")
         found += [column.of(lambda line: tables.thinking.get(line.agent)) for column in times]
-        found.append(
-            Column(
-                "lost_on_time",
-                lambda line: _failed(tables, line).on_time if line.agent in tables.thinking else None,
-                "lost on time",
-            )
-        )
+        found.append(late.of(lambda line: failed[line.agent] if line.agent in tables.thinking else None))
     return found
-
-
-def _failed(tables: Tables, line: Standing) -> Forfeits:
-    return tables.forfeits.get(line.agent, Forfeits(0, ""))
 
 
 Pair = tuple[str, str, Tally]
@@ -112,24 +126,31 @@ def cross_columns(tables: Tables) -> list[Column[str]]:
     return columns
 
 
+def seat_tallies(tables: Tables, players: Sequence[str]) -> dict[tuple[str | None, str], Tally]:
+    """Return the tallies by agent and seat: those of all (None) first, then those of each agent, the best first."""
+    found: dict[tuple[str | None, str], Tally] = {(None, players[seat]): own for seat, own in enumerate(tables.seats)}
+    for name in tables.agents:
+        own = (((name, player), tables.agent_seats.get((name, seat))) for seat, player in enumerate(players))
+        found.update((side, tally) for side, tally in own if tally is not None)
+    return found
+
+
 def seat_table(tables: Tables, players: Sequence[str]) -> Table:
     """Return the results by seat: by agent for games compared by their outcome, by seat and agent for others."""
-    score, place = TALLY[4], FINISH[3]
+    sat, score, place = seat_tallies(tables, players), TALLY[4], FINISH[3]
     if tables.by_score:
-        columns: list[Column[int]] = [Column("", lambda seat: players[seat], "seat")]
-        columns += [column.of(lambda seat: tables.seats[seat]) for column in FINISH[1:]]
+        by_seat: list[Column[str]] = [Column("", str, "seat")]
+        by_seat += [column.of(lambda player: sat[None, player]) for column in FINISH[1:]]
         for name in tables.agents:
-            sat = partial(lambda name, seat: tables.agent_seats.get((name, seat)), name)
-            columns.append(place.of(sat, label=f"{name}: place"))
-        return people_table(columns, range(len(players)))
-    sides: list[tuple[str, Sequence[Tally]]] = [("all", tables.seats)]
-    sides += [(a, [tables.agent_seats[a, seat] for seat in range(len(players))]) for a in tables.agents]
-    heads: list[Column[tuple[str, Sequence[Tally]]]] = [Column("", lambda side: side[0], "agent")]
+            there = partial(lambda name, player: sat.get((name, player)), name)
+            by_seat.append(place.of(there, label=f"{name}: place"))
+        return people_table(by_seat, players)
+    by_agent: list[Column[str | None]] = [Column("", lambda name: name or "all", "agent")]
     counts = Column[Tally]("", _counts, "W-D-L", "s")
-    for seat, player in enumerate(players):
-        there = partial(lambda seat, side: side[1][seat], seat)
-        heads += [score.of(there, label=f"as {player}, score %"), counts.of(there)]
-    return people_table(heads, sides)
+    for player in players:
+        own = partial(lambda player, name: sat[name, player], player)
+        by_agent += [score.of(own, label=f"as {player}, score %"), counts.of(own)]
+    return people_table(by_agent, (None, *tables.agents))
 
 
 def _counts(tally: Tally) -> str:
@@ -163,16 +184,48 @@ def ratings_plot(tables: Tables) -> Plot:
     return Plot("ratings", "", draw, "Ratings with intervals")
 
 
+def rated_report(
+    title: str,
+    lead: Sequence[str],
+    tables: Tables,
+    players: Sequence[str],
+    columns: Sequence[Column[Standing]],
+    notes: Iterable[str],
+    *,
+    simultaneous: bool,
+    subject: str,
+) -> Report:
+    """Return a report on ratings, which have these columns and notes, on pairs, payoffs and seats."""
+    by_score, cross = tables.by_score, cross_columns(tables)
+    heading = "Who finishes ahead of whom" if by_score else "Cross table"
+    line = "" if by_score else escape(seats_line(tables, players, simultaneous=simultaneous))
+    plot = Plot("cross_table", "", partial(draw_cross_table, tables=tables), heading)
+    parts: list[Part] = [
+        *lead,
+        Section("Ratings", (people_table(columns, tables.standings), *map(escape, notes), ratings_plot(tables))),
+        Section(heading, (AHEAD if by_score else SCORES, people_table(cross, tables.agents), plot)),
+        *([payoff_section(tables.payoffs)] if len(tables.payoffs.agents) > 2 else []),
+        Section("Seats", (line, seat_table(tables, players))),
+    ]
+    agent, seat, *counts = pair_columns(side_columns(tables))
+    sat = [(name or "all", player, tally) for (name, player), tally in seat_tallies(tables, players).items()]
+    files = [
+        csv_table("ratings", columns, tables.standings),
+        csv_table("cross_table", cross, tables.agents),
+        *([] if by_score else [csv_table("pairs", pair_columns(), pairs_met(tables))]),
+        csv_table("seats", [agent, seat.but(name="seat"), *counts], sat),
+    ]
+    return Report(title, parts, more_tables=files, subject=subject)
+
+
 def tables_data(tables: Tables, players: Sequence[str], columns: Sequence[Column[Standing]]) -> dict[str, Any]:
     """Return all numbers as JSON: of the ratings, which have these columns, of pairs and of seats."""
-    sides, rated = side_columns(tables), tables.ratings
+    rated, own = tables.ratings, "seats_taken" if tables.by_score else "seats"
     places = zip(TALLY[1:4], ("ahead", "level", "behind"), strict=True)
     pairs = pair_columns([column.but(name=name) for column, name in places] if tables.by_score else TALLY)
-
-    def seats(agent: str) -> dict[str, Any]:
-        sat = ((player, tables.agent_seats.get((agent, seat))) for seat, player in enumerate(players))
-        return {player: row_data(sides, tally) for player, tally in sat if tally is not None}
-
+    seats: dict[str | None, dict[str, Any]] = {name: {} for name in (None, *tables.agents)}
+    for (name, player), tally in seat_tallies(tables, players).items():
+        seats[name][player] = row_data(side_columns(tables), tally)
     return {
         "games": tables.games,
         "distinct": tables.distinct,
@@ -180,12 +233,9 @@ def tables_data(tables: Tables, players: Sequence[str], columns: Sequence[Column
         "anchor": rated.anchor,
         "tie": rounded(rated.tie),
         "components": [list(group) for group in rated.components],
-        "agents": [
-            {**row_data(columns, line), "seats_taken" if tables.by_score else "seats": seats(line.agent)}
-            for line in tables.standings
-        ],
+        "agents": [{**row_data(columns, line), own: seats[line.agent]} for line in tables.standings],
         "pairs": [row_data(pairs, pair) for pair in pairs_met(tables)],
-        "seats": {player: row_data(sides, tally) for player, tally in zip(players, tables.seats, strict=True)},
+        "seats": seats[None],
     }
 
 
@@ -252,13 +302,11 @@ def forfeit_notes(forfeits: Mapping[str, Forfeits], *, several: bool = False, vo
         elif own.kinds.get("resignation", 0) == own.games:
             found.append(f"{agent} resigned {games}.")
         else:
-            counted = f" ({_kinds(own.kinds)})" if len(own.kinds) > 1 else ""
-            others = ""
-            if own.failures and not several and own.others:
-                ended = _counted(sorted(own.others.items(), reverse=True))
-                others = f"; the games without a failure: {ended}"
             sat = f" of {own.sat}" if own.sat else ""
-            found.append(f"{agent} forfeited {games}{sat}{counted}: {own.reason}{others}")
+            counted = f" ({_kinds(own.kinds)})" if len(own.kinds) > 1 else ""
+            others = _counted(sorted(own.others.items(), reverse=True)) if own.failures and not several else ""
+            ended = f"; the games without a failure: {others}" if others else ""
+            found.append(f"{agent} forfeited {games}{sat}{counted}: {own.reason}{ended}")
     return [*found, rule]
 
 

@@ -48,12 +48,16 @@ def comparisons(record: Record, cluster: int | None = None, *, by_score: bool | 
         ValueError: The game has no pairing and `cluster` is None, or it is compared by the outcome and has more than
             two seats.
     """
-    if cluster is None:
-        if record.pairing is None:
-            raise InputError("records", "a game of a run", f"one of {', '.join(record.agents)} without a pairing")
-        cluster = record.pairing.opening
+    cluster = opening_of(record) if cluster is None else cluster
     for one, other, outcome in compare_seats(record, by_score=by_score):
         yield PairResult(record.agents[one], record.agents[other], cluster, outcome)
+
+
+def opening_of(record: Record) -> int:
+    """Return the opening of a game in its run; raise an `InputError` for a game without a pairing."""
+    if record.pairing is None:
+        raise InputError("records", "a game of a run", f"one of {', '.join(record.agents)} without a pairing")
+    return record.pairing.opening
 
 
 def places(scores: Sequence[float]) -> tuple[float, ...]:

@@ -26,18 +26,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations, pairwise
-from typing import TypeAlias
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cellgames.utils.errors import check_level
+from cellgames.utils.statistics import FloatArray
 
 from .comparisons import PairResult
 from .ratings import ELO_PER_LOG, Likelihood, maximise, tally_results
-
-FloatArray: TypeAlias = NDArray[np.float64]
 
 LEVEL = 0.95
 """Chance that two equal agents are never taken for different ones, however long one goes on."""
@@ -83,19 +80,16 @@ class Evidence:
     def __init__(self, results: Iterable[PairResult], agents: Iterable[str]) -> None:
         self.agents = tuple(sorted(agents))
         index = {name: k for k, name in enumerate(self.agents)}
-        count, rows = len(self.agents), []
-        self.played = np.zeros((count, count), dtype=np.int64)
-        for (a, b), clusters in sorted(tally_results(results).items()):
-            i, j = index[a], index[b]
-            self.played[i, j] = self.played[j, i] = sum(map(sum, clusters.values()))
-            rows += [(i, j, *ends[:3]) for _, ends in sorted(clusters.items()) if any(ends[:3])]
-        table = np.array(rows, dtype=np.int64).reshape(-1, 5)
-        self._i, self._j, self._counts = table[:, 0], table[:, 1], table[:, 2:].astype(np.float64)  # [clusters, 3]
-        wins, draws = np.zeros((2, count, count))
-        np.add.at(wins, (self._i, self._j), self._counts[:, 0])
-        np.add.at(wins, (self._j, self._i), self._counts[:, 1])
-        np.add.at(draws, (self._i, self._j), self._counts[:, 2])
-        self._likelihood = Likelihood(wins[None], (draws + draws.T)[None], np.full((1, count, 2), _PRIOR / 2))
+        count, pairs = len(self.agents), sorted(tally_results(results).items())
+        rows = [(index[a], index[b], *ends) for (a, b), clusters in pairs for _, ends in sorted(clusters.items())]
+        table = np.array(rows, dtype=np.int64).reshape(-1, 6)
+        total = np.zeros((count, count, 4), dtype=np.int64)
+        np.add.at(total, (table[:, 0], table[:, 1]), table[:, 2:])
+        self.played = (total + total.swapaxes(0, 1)).sum(axis=2)
+        table = table[table[:, 2:5].any(axis=1)]  # games that both lost tell nothing
+        self._i, self._j, self._counts = table[:, 0], table[:, 1], table[:, 2:5].astype(np.float64)  # [clusters, 3]
+        won, lost, draws = np.moveaxis(total[..., :3].astype(np.float64), 2, 0)
+        self._likelihood = Likelihood((won + lost.T)[None], (draws + draws.T)[None], np.full((1, count, 2), _PRIOR / 2))
         self._ties = bool(draws.any())
         self._free = count + self._ties  # parameters that are estimated
         self._best = maximise(self._likelihood)[0][0]
@@ -144,15 +138,13 @@ class Evidence:
         win, loss, draw = self._chances(self._best)
         weight = win * loss + draw * (win + loss) / 4
         a, b = self.agents.index(one), self.agents.index(other)
-        best, gain = (one, other), -1.0
-        for i, j in combinations(range(len(self.agents)), 2):
-            n = games * float(weight[i, j])
-            towards = float(inverse[a, i] - inverse[a, j] - inverse[b, i] + inverse[b, j])
-            current = float(inverse[i, i] - 2 * inverse[i, j] + inverse[j, j])
-            reached = n * towards**2 / (1 + n * current)
-            if reached > gain * (1 + 1e-9):  # rounding decides nothing
-                best, gain = (self.agents[i], self.agents[j]), reached
-        return best
+        i, j = np.triu_indices(len(self.agents), 1)
+        n = games * weight[i, j]
+        towards = inverse[a, i] - inverse[a, j] - inverse[b, i] + inverse[b, j]
+        current = inverse[i, i] - 2 * inverse[i, j] + inverse[j, j]
+        gain = n * towards**2 / (1 + n * current)
+        best = np.flatnonzero(gain >= gain.max() * (1 - 1e-9))[0]  # rounding decides nothing
+        return self.agents[i[best]], self.agents[j[best]]
 
     def _chances(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return P(win), P(loss), P(draw) of i against j, [K, K]."""
@@ -180,15 +172,13 @@ def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float 
         first: evidence of the games at the first look; None if this is it.
         level: see `LEVEL`.
     """
-    order = evidence.ranking()
-    elo = dict(zip(evidence.agents, evidence.elo.tolist(), strict=True))
-    place = {name: k for k, name in enumerate(evidence.agents)}
-    found = []
-    for better, worse in pairwise(order):
+    elo, found = evidence.elo.tolist(), list[Adjacency]()
+    for better, worse in pairwise(evidence.ranking()):
+        a, b = evidence.agents.index(better), evidence.agents.index(worse)
         z, information = evidence.difference(better, worse)
         at_first = information if first is None else first.difference(better, worse)[1]
-        games, needed = int(evidence.played[place[better], place[worse]]), needed_z(information, at_first, level)
-        found.append(Adjacency(better, worse, elo[better] - elo[worse], games, z, needed))
+        needed = needed_z(information, at_first, level)
+        found.append(Adjacency(better, worse, elo[a] - elo[b], int(evidence.played[a, b]), z, needed))
     return found
 
 

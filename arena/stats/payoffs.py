@@ -10,18 +10,18 @@ Letters: `K` agents, `C` clusters of games of one pair.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice, pairwise
-from typing import Any, NamedTuple, TypeAlias
+from itertools import chain, islice, pairwise, starmap
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.utils.errors import InputError, check_level
-from cellgames.utils.statistics import percentile_interval, student_t
+from cellgames.utils.statistics import FloatArray, percentile_interval, student_t
 
 from .comparisons import PairResult, comparisons
 from .ratings import tally_results
@@ -144,8 +144,6 @@ def optimize(who: str) -> Any:
     return optimize
 
 
-FloatArray: TypeAlias = NDArray[np.float64]
-
 _VIRTUAL = 2.0  # clusters won, and as many lost, that an interval adds: Agresti and Coull's "plus four"
 
 
@@ -225,25 +223,11 @@ class Payoffs:
         """Result of `cycles` at the level of the matrix."""
         return cycles(self, self.level)
 
-    def drawn(self, draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-        """Yield matrices of advantages, each score drawn about the middle of its interval."""
-        middle = (self.middle - self.middle.T) / 2
-        np.fill_diagonal(middle, 0.0)
-        error = np.nan_to_num((self.error + self.error.T) / 2)
-        for _ in range(draws):
-            upper = np.triu(middle + error * rng.standard_normal(error.shape), 1)
-            yield np.clip(upper - upper.T, -0.5, 0.5)
-
     def complete(self) -> tuple[str, ...]:
         """Return the largest set of agents that have all met each other; of several the one with the most games."""
-        if (self.games + np.eye(len(self.agents), dtype=np.int64)).all():
-            return self.agents
         import networkx  # type: ignore[import-untyped]  # it has no types of its own
 
-        met = networkx.Graph()
-        met.add_nodes_from(range(len(self.agents)))
-        met.add_edges_from(np.argwhere(np.triu(self.games, 1) > 0).tolist())
-        found = (sorted(clique) for clique in networkx.find_cliques(met))
+        found = map(sorted, networkx.find_cliques(networkx.from_numpy_array(self.games > 0)))
         best = min(found, key=lambda clique: (-len(clique), -int(self.games[np.ix_(clique, clique)].sum()), clique))
         return tuple(self.agents[k] for k in best)
 
@@ -286,18 +270,14 @@ def payoffs(records: Iterable[Record], level: float = 0.95) -> Payoffs:
         ValueError: no game between different agents.
     """
     clusters: dict[tuple[int, int], int] = {}
-
-    def results() -> Iterator[PairResult]:
-        for record in records:
-            # Two runs count openings from 0 alike; the seed of the games tells them apart.
-            key = record.seed, 0 if record.pairing is None else record.pairing.opening
-            yield from comparisons(record, clusters.setdefault(key, len(clusters)))
-
-    return payoffs_of(results(), level)
+    # Two runs count openings from 0 alike; the seed of the games tells them apart.
+    keyed = ((one, (one.seed, 0 if one.pairing is None else one.pairing.opening)) for one in records)
+    numbered = ((record, clusters.setdefault(key, len(clusters))) for record, key in keyed)
+    return payoffs_of(chain.from_iterable(starmap(comparisons, numbered)), level)
 
 
-def payoffs_of(results: Iterable[PairResult], level: float = 0.95, weights: Mapping[int, int] | None = None) -> Payoffs:
-    """Return the matrix of comparisons and weights as `ratings.rate` takes them; their order does not matter.
+def payoffs_of(results: Iterable[PairResult], level: float = 0.95) -> Payoffs:
+    """Return the matrix of comparisons as `ratings.rate` takes them; their order does not matter.
 
     Raises:
         ValueError: no results, or an agent against itself.
@@ -312,8 +292,6 @@ def payoffs_of(results: Iterable[PairResult], level: float = 0.95, weights: Mapp
     for (a, b), clusters in sorted(pairs.items()):
         i, j = agents.index(a), agents.index(b)
         tallies = np.array(list(clusters.values()), dtype=np.float64)  # [C, 4]
-        if weights is not None:
-            tallies = np.repeat(tallies, [weights[number] for number in clusters], axis=0)
         sizes = tallies.sum(axis=1)
         for row, column, won in ((i, j, tallies[:, 0]), (j, i, tallies[:, 1])):
             points = won + tallies[:, 2] / 2
@@ -359,7 +337,10 @@ def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
     strategy[places] = equilibrium(part.advantage)
     rating[places] = part.advantage @ strategy[places]
     if draws:
-        drawn = np.array([equilibrium(matrix) for matrix in part.drawn(draws, np.random.default_rng(seed))])
+        rng, both = np.random.default_rng(seed), (part.middle - part.middle.T, part.error + part.error.T)
+        middle, error = (np.nan_to_num(half / 2) for half in both)
+        noisy = (np.triu(middle + error * rng.standard_normal(error.shape), 1) for _ in range(draws))
+        drawn = np.array([equilibrium(np.clip(upper - upper.T, -0.5, 0.5)) for upper in noisy])
         low[places], high[places] = percentile_interval(drawn, part.level)
         support[places] = (drawn > 0).mean(axis=0)
     return NashAverage(payoffs.agents, strategy, rating, low, high, support, float(np.nanmax(rating)), left_out)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, get_args
 
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.utils.errors import InputError, check_at_least, check_level, shown
-from cellgames.utils.statistics import expanded_percentiles
+from cellgames.utils.statistics import FloatArray, expanded_percentiles
 
 from .comparisons import Outcome, PairResult
 
@@ -159,7 +159,6 @@ def maximise(
     return params, converged
 
 
-FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 ELO_PER_LOG = 400.0 / math.log(10.0)
@@ -219,7 +218,6 @@ def rate(
     level: float = 0.95,
     seed: int = 0,
     shared_clusters: bool = False,
-    weights: Mapping[int, int] | None = None,
 ) -> Ratings:
     """Rate all agents that appear in `results`, with bootstrap intervals over clusters of games.
 
@@ -242,7 +240,6 @@ def rate(
         seed: seed of the generator that only this call consumes.
         shared_clusters: whether a number is the same cluster in all pairs, as one game of many seats gives results
             to many pairs; else every pair has its own.
-        weights: for how many clusters that are alike each stands, by its number; None for one.
     """
     check_level(level)
     check_at_least(0, resamples=resamples)
@@ -262,7 +259,7 @@ def rate(
         virtual[1:] = np.maximum(rng.gamma(prior / 2, size=virtual[1:].shape), _LEAST_WEIGHT)
     ordered = sorted(pairs)
     for group in [ordered] if shared_clusters else [[pair] for pair in ordered]:
-        totals = _resampled([pairs[pair] for pair in group], resamples, rng, weights)
+        totals = _resampled([pairs[pair] for pair in group], resamples, rng)
         for (a, b), total in zip(group, totals, strict=True):
             i, j = index[a], index[b]
             wins[:, i, j], wins[:, j, i] = total[:, 0], total[:, 1]
@@ -285,9 +282,8 @@ def rate(
     if resamples:
         for k, name in enumerate(agents):
             met = [pairs[pair] for pair in pairs if name in pair]
-            numbers: Iterable[int] = (number for clusters in met for number in clusters)
-            numbers = set(numbers) if shared_clusters else list(numbers)
-            count = len(numbers) if weights is None else sum(map(weights.__getitem__, numbers))
+            numbers = [number for clusters in met for number in clusters]
+            count = len({*numbers} if shared_clusters else numbers)
             low[k], high[k] = np.quantile(elo[1:, k], expanded_percentiles(level, count))
     won, lost, drawn, none = (x.sum(axis=1).astype(np.int64) for x in (wins[0], wins[0].T, draws[0], both_lose[0]))
     games = won + lost + drawn + none
@@ -325,16 +321,12 @@ def tally_results(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[i
     return pairs
 
 
-def _resampled(
-    group: list[dict[int, list[int]]], resamples: int, rng: np.random.Generator, alike: Mapping[int, int] | None
-) -> FloatArray:
+def _resampled(group: list[dict[int, list[int]]], resamples: int, rng: np.random.Generator) -> FloatArray:
     """Resample clusters of pairs, one number together: outcomes [pairs, R + 1, 4], first those that were played."""
     numbers = {number for clusters in group for number in clusters}
     rows = [[count for clusters in group for count in clusters.get(number, (0, 0, 0, 0))] for number in numbers]
     # [T, 4 * pairs] distinct tallies, [T] clusters that have each.
-    tallies, inverse, counts = np.unique(np.array(rows), axis=0, return_inverse=True, return_counts=True)
-    if alike is not None:
-        counts = np.bincount(inverse.ravel(), [alike[number] for number in numbers]).astype(np.int64)
+    tallies, counts = np.unique(np.array(rows), axis=0, return_counts=True)
     # A cluster's weight is exponential, so that of `c` equal ones together has Gamma's distribution with shape c.
     weights = np.vstack([counts, rng.gamma(counts, size=(resamples, len(counts)))])
     totals = weights.astype(np.float64) @ tallies.astype(np.float64)  # exact, and faster than with integers

@@ -15,19 +15,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from itertools import permutations, repeat
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, permutations, repeat
 from statistics import median
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from cellgames.agents.time_control import OUT_OF_TIME
-from cellgames.arena.records.record_lines import LOSSES, Pairing, Record
+from cellgames.arena.records.record_lines import LOSSES, Record
 from cellgames.utils.errors import InputError
 from cellgames.utils.statistics import wilson_interval
 
-from .comparisons import PairResult, compare_seats, comparisons, places
+from .comparisons import PairResult, compare_seats, comparisons, opening_of, places
 from .payoffs import Payoffs, payoffs_of
 from .ratings import Ratings, rate
 
@@ -37,101 +36,52 @@ Numbers: TypeAlias = tuple[int, int, int]
 Lights: TypeAlias = Mapping[int, Record]
 """By end, a record of such a game; games of others are left out."""
 
+_ENDS = {"first": ("win", "loss"), "second": ("loss", "win"), "draw": ("draw",) * 2, "both_lose": ("loss",) * 2}
 
-class Alike(NamedTuple):
-    """Games of two, told by how many are alike.
+
+class Games(NamedTuple):
+    """Games, of which those with the same agents and the same result have one record.
 
     Attributes:
-        games: A record for each result, and the number of games.
-        clusters: The games of a cluster with their numbers, and how many clusters are like it. The record's pairing
-            has another number in each.
-        courses: A record for each way in which agents sat in games of one sequence of moves, and the number of such
-            sequences.
+        records: A record of each kind.
+        games: Of each game the start, which games that depend on each other have in common, the course, which tells
+            sequences of moves apart, and the place of its record.
     """
 
-    games: Sequence[tuple[Record, int]]
-    clusters: Sequence[tuple[Sequence[tuple[Record, int]], int]]
-    courses: Sequence[tuple[Sequence[Record], int]]
+    records: Sequence[Record]
+    games: Sequence[tuple[int, Hashable, int]]
+
+    @property
+    def numbers(self) -> list[int]:
+        """Number of games of each record."""
+        found = Counter(kind for _, _, kind in self.games)
+        return [found[kind] for kind in range(len(self.records))]
 
 
-def every(numbers: Iterable[Numbers], lights: Lights) -> list[Record]:
-    """Return a record of each game; the arguments are those of `alike`."""
-    return [_told(lights[end], start, course) for start, course, end in numbers if end in lights]
-
-
-def alike(numbers: Iterable[Numbers], lights: Lights) -> Alike | list[Record]:
-    """Count the games that are alike; games of more than two seats are listed.
+def alike(numbers: Iterable[Numbers], lights: Lights) -> Games:
+    """Return the games of a store that are to be counted.
 
     Args:
         numbers: Start, course and end of each game.
         lights: Records of the games to count.
     """
-    if any(len(record.agents) != 2 for record in lights.values()):
-        return every(numbers, lights)
-    pairs = {end: frozenset(record.agents) for end, record in lights.items()}
-    games, clusters = Counter[int](), defaultdict[Hashable, Counter[int]](Counter)
-    courses = defaultdict[int, set[int]](set)
-    for start, course, end in numbers:
-        if (pair := pairs.get(end)) is not None:
-            games[end] += 1
-            clusters[start, pair][end] += 1
-            courses[course].add(end)
-    grouped = Counter(tuple(sorted(members.items())) for members in clusters.values())
-    sequences = Counter(tuple(sorted(ends)) for ends in courses.values())
-    return Alike(
-        [(_told(lights[end]), number) for end, number in games.items()],
-        [
-            ([(_told(lights[end], at), n) for end, n in members], number)
-            for at, (members, number) in enumerate(grouped.items())
-        ],
-        [([lights[end] for end in ends], number) for ends, number in sequences.items()],
-    )
+    place = {end: k for k, end in enumerate(lights)}
+    games = [(start, course, place[end]) for start, course, end in numbers if end in place]
+    return Games([*lights.values()], games)
 
 
-def _told(record: Record, start: int = 0, course: int = 0) -> Record:
-    """Return the record of a game of this start and course, as tables tell games apart."""
-    seats = tuple(range(len(record.agents)))
-    return replace(record, pairing=Pairing("store", start, seats), moves=(f"{course:x}",))
-
-
-@dataclass(frozen=True)
-class Finish:
-    """The finishing places and scores of one side.
-
-    A game that was forfeited counts for those who failed only: with the last place, whatever the scores when it was
-    stopped. Without a seat that counts, place and score are NaN.
-
-    Attributes:
-        seats: Number of seats; an agent with two seats in a game counts twice.
-        first: Seats with the highest score of their game, alone or not.
-        alone: Seats with a higher score than all others.
-        place: Mean of the places (`places`); the mean over all seats of a game of `P` is (P + 1) / 2.
-        score: Mean of the final scores.
-    """
-
-    seats: int
-    first: int
-    alone: int
-    place: float
-    score: float
-
-    @property
-    def first_share(self) -> float:
-        """Share of first places, alone or not; NaN without seats."""
-        return self.first / self.seats if self.seats else math.nan
-
-    @property
-    def alone_share(self) -> float:
-        """Share of first places that no other seat has; NaN without seats."""
-        return self.alone / self.seats if self.seats else math.nan
-
-
-_NO_FINISH = Finish(0, 0, 0, math.nan, math.nan)
+def _each(records: Sequence[Record], starts: Iterable[int]) -> Games:
+    """Return records as games of different kinds."""
+    courses = [(record.position, record.moves) for record in records]
+    return Games(records, [*zip(starts, courses, range(len(records)), strict=False)])
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Comparisons from the view of one side: games of two, or pairs of seats of larger games.
+    """Comparisons from the view of one side (games of two, or pairs of seats of larger games), and how its seats ended.
+
+    A game that was forfeited counts among the seats of those who failed only: with the last place, whatever the scores
+    when it was stopped. Without a seat that counts, place and points are NaN; a pair of agents has none.
 
     Attributes:
         games: Number of comparisons.
@@ -139,7 +89,11 @@ class Tally:
         draws: Comparisons in which both are level.
         losses: All others, also games that both lost.
         distinct: Different sequences of moves among the games.
-        finish: How the seats of the side finished; without seats for the comparisons of a pair of agents.
+        seats: Number of seats; an agent with two seats in a game counts twice.
+        first: Seats with the highest score of their game, alone or not.
+        alone: Seats with a higher score than all others.
+        place: Mean of the places (`places`); the mean over all seats of a game of `P` is (P + 1) / 2.
+        points: Mean of the final scores.
     """
 
     games: int
@@ -147,7 +101,11 @@ class Tally:
     draws: int
     losses: int
     distinct: int
-    finish: Finish = _NO_FINISH
+    seats: int = 0
+    first: int = 0
+    alone: int = 0
+    place: float = math.nan
+    points: float = math.nan
 
     @property
     def score(self) -> float:
@@ -157,6 +115,9 @@ class Tally:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the Wilson interval of the score, as if the games were independent; NaN without games."""
         return wilson_interval(self.score, self.games, level)
+
+
+_NOTHING = Tally(0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -260,14 +221,9 @@ class Tables:
         """Names, best first."""
         return tuple(standing.agent for standing in self.standings)
 
-    @property
-    def finishes(self) -> dict[str, Finish]:
-        """Finishing places of each agent, best agent first."""
-        return {standing.agent: standing.tally.finish for standing in self.standings}
-
 
 def make_tables(
-    records: Sequence[Record] | Alike,
+    records: Sequence[Record] | Games,
     *,
     by_score: bool | None = None,
     anchor: str | None = None,
@@ -278,68 +234,56 @@ def make_tables(
     """Return all tables of the games of a run.
 
     Args:
-        records: In any order; all of one number of seats. `Alike` gives the same tables as all the games.
+        records: In any order; all of one number of seats. `Games` give the same tables as their records one by one.
         by_score: Whether to compare final scores, not outcomes; None for games of more than two.
         anchor: The agent whose rating is 0; None puts the mean of all agents there.
         resamples: For the intervals of ratings, see `ratings.rate`.
         seed: Of the resampling.
-        void: Leave out games in which an agent failed, but for `Tables.forfeits`; not for `Alike`.
+        void: Leave out games in which an agent failed, but for `Tables.forfeits`; not for `Games`.
 
     Raises:
         ValueError: An agent failed in every game, and such games are left out.
     """
-    games = records
-    if not isinstance(games, Alike):
-        counted = [(record, 1) for record in games if not (void and failed(record))]
-        if games and not counted:
+    if isinstance(records, Games):
+        games = records
+    else:
+        counted = [record for record in records if not (void and failed(record))]
+        if records and not counted:
             raise InputError("records", "a game to rate", "games in which an agent failed alone, which are void")
-        games = Alike(counted, [([one], 1) for one in counted], _courses(record for record, _ in counted))
-    played, alike = [record for record, _ in games.games], [number for _, number in games.games]
-    seats, courses = range(len(played[0].agents) if played else 0), games.courses
+        games = _each(counted, map(opening_of, counted))
+    seats = range(len(games.records[0].agents) if games.records else 0)
     by_score = len(seats) > 2 if by_score is None else by_score
-    results, weights = list[PairResult](), dict[int, int]()
-    for cluster, number in games.clusters:
-        for record, times in cluster:
-            for result in comparisons(record, by_score=by_score):
-                results += [result] * times
-                weights[result.cluster] = number
-    rated = rate(results, weights=weights, anchor=anchor, resamples=resamples, seed=seed, shared_clusters=by_score)
-    sides = _Sides(played, alike, courses, by_score)
+    ends = [[*comparisons(record, 0, by_score=by_score)] for record in games.records]
+    pairs = sorted({(a, b) for own in ends for result in own for a, b in permutations(result[:2])})
+    results = [PairResult(a, b, start, end) for start, _, kind in games.games for a, b, _, end in ends[kind]]
+    rated = rate(results, anchor=anchor, resamples=resamples, seed=seed, shared_clusters=by_score)
+    sides, courses = _tallies(games, by_score), {course for _, course, _ in games.games}
     order = sorted(range(len(rated.agents)), key=lambda k: (-round(float(rated.elo[k]), 6), rated.agents[k]))
     low, high = ([None if math.isnan(x) else x for x in bounds.tolist()] for bounds in (rated.low, rated.high))
-    pairs = sorted({(a, b) for result in results for a, b in permutations(result[:2])})
     return Tables(
         by_score=by_score,
-        games=sum(alike),
-        distinct=sum(number for _, number in courses),
+        games=len(games.games),
+        distinct=len(courses),
         standings=tuple(
-            Standing(rank, rated.agents[k], float(rated.elo[k]), low[k], high[k], sides.tally(rated.agents[k]))
+            Standing(rank, rated.agents[k], float(rated.elo[k]), low[k], high[k], sides[rated.agents[k]])
             for rank, k in enumerate(order, 1)
         ),
-        cross={pair: sides.tally(pair) for pair in pairs},
-        seats=tuple(sides.tally(seat) for seat in seats),
+        cross={pair: sides[pair] for pair in pairs},
+        seats=tuple(sides[seat] for seat in seats),
         agent_seats={
-            (a, s): sides.tally((a, s)) for a in rated.agents for s in seats if not by_score or (a, s) in sides
+            (a, s): sides.get((a, s), _NOTHING) for a in rated.agents for s in seats if not by_score or (a, s) in sides
         },
         ratings=rated,
-        payoffs=payoffs_of(results, weights=weights),
-        forfeits=forfeits(played, alike) if isinstance(records, Alike) else forfeits(records),
-        thinking=thinking(played),
+        payoffs=payoffs_of(results),
+        forfeits=forfeits(games.records, games.numbers) if isinstance(records, Games) else forfeits(records),
+        thinking=thinking(games.records),
         void=void,
     )
 
 
 def tally(records: Sequence[Record], agent: str) -> Tally:
     """Return the tally of one agent."""
-    return _Sides(records, [1] * len(records), _courses(records)).tally(agent)
-
-
-def _courses(records: Iterable[Record]) -> list[tuple[list[Record], int]]:
-    """Return the games of each sequence of moves."""
-    found: dict[tuple[str, tuple[str, ...]], list[Record]] = {}
-    for record in records:
-        found.setdefault((record.position, record.moves), []).append(record)
-    return [(games, 1) for games in found.values()]
+    return _tallies(_each(records, repeat(0)), None).get(agent, _NOTHING)
 
 
 def distinct(records: Iterable[Record]) -> int:
@@ -376,15 +320,13 @@ def forfeits(
             reasons[agent][forfeit.reason] += number
             kinds[agent][forfeit.kind] += number
 
-    def most(agent: str) -> str:
-        own = reasons[agent]
+    found = {}
+    for agent in sorted(games):
         late = kinds[agent]["loss on time"]
-        counts = {why: late if why.startswith(OUT_OF_TIME) else own[why] for why in own}
-        return min(own, key=lambda why: (-counts[why], why), default="failed in the same turn as another")
-
-    return {
-        agent: Forfeits(games[agent], most(agent), kinds[agent], sat[agent], others[agent]) for agent in sorted(games)
-    }
+        counts = {why: late if why.startswith(OUT_OF_TIME) else n for why, n in reasons[agent].items()}
+        most = min(counts, key=lambda why: (-counts[why], why), default="failed in the same turn as another")
+        found[agent] = Forfeits(games[agent], most, kinds[agent], sat[agent], others[agent])
+    return found
 
 
 def thinking(records: Iterable[Record]) -> dict[str, Thinking]:
@@ -396,65 +338,51 @@ def thinking(records: Iterable[Record]) -> dict[str, Thinking]:
     return {agent: Thinking(median(moves), max(moves)) for agent, moves in sorted(seconds.items()) if moves}
 
 
-class _Sides:
-    """Comparisons by side: an agent, a seat, an agent in a seat (name, number), or a pair of agents (name, name)."""
-
-    def __init__(
-        self,
-        records: Sequence[Record],
-        alike: Sequence[int],
-        courses: Sequence[tuple[Sequence[Record], int]],
-        by_score: bool | None = None,
-    ) -> None:
-        side: Hashable
-        self._ends: defaultdict[Hashable, Counter[str]] = defaultdict(Counter)
-        self._distinct: Counter[Hashable] = Counter()  # sequences of moves
-        self._sat: defaultdict[Hashable, list[tuple[Record, int, int]]] = defaultdict(list)
-        for same, number in courses:
-            there: set[Hashable] = set()
-            for agents in {record.agents for record in same}:
-                there.update(agents, range(len(agents)), zip(agents, range(len(agents)), strict=True))
-                there.update(permutations(dict.fromkeys(agents), 2))
-            for side in there:
-                self._distinct[side] += number
-        for record, number in zip(records, alike, strict=True):
-            for seat, agent in enumerate(record.agents):
-                for side in (agent, seat, (agent, seat)):
-                    self._sat[side].append((record, seat, number))
-            for one, other, outcome in compare_seats(record, by_score=by_score):
-                level = outcome if outcome in ("draw", "both_lose") else ""
-                for seat, against, ahead in ((one, other, "first"), (other, one, "second")):
-                    agent, end = record.agents[seat], level or ("win" if outcome == ahead else "loss")
-                    for side in (agent, seat, (agent, seat), (agent, record.agents[against])):
-                        self._ends[side][end] += number
-
-    def __contains__(self, side: Hashable) -> bool:
-        return side in self._distinct
-
-    def tally(self, side: Hashable) -> Tally:
-        """Return the tally of a side."""
-        ends = self._ends[side]
-        games, wins, draws = ends.total(), ends["win"], ends["draw"]
-        finish = _finish(self._sat[side]) if side in self._sat else _NO_FINISH
-        return Tally(games, wins, draws, games - wins - draws, self._distinct[side], finish)
+def _tallies(games: Games, by_score: bool | None) -> dict[Hashable, Tally]:
+    """Return the tally of each side: an agent, a seat, an agent in a seat (name, number), or a pair of agents."""
+    ends, finishes = (defaultdict[Hashable, Counter[Any]](Counter) for _ in range(2))
+    courses = Counter[Hashable]()
+    sides: list[list[tuple[Hashable, ...]]]
+    sides = [[(name, seat, (name, seat)) for seat, name in enumerate(record.agents)] for record in games.records]
+    for record, own, number in zip(games.records, sides, games.numbers, strict=True):
+        for seat, finish in _finishes(record):
+            for side in own[seat]:
+                finishes[side][finish] += number
+        for one, other, outcome in compare_seats(record, by_score=by_score):
+            for seat, against, end in zip((one, other), (other, one), _ENDS[outcome], strict=True):
+                for side in (*own[seat], (record.agents[seat], record.agents[against])):
+                    ends[side][end] += number
+    kinds = defaultdict[Hashable, set[int]](set)
+    for _, course, kind in games.games:
+        kinds[course].add(kind)
+    for same, number in Counter(map(frozenset, kinds.values())).items():
+        there = {side for kind in same for seat in sides[kind] for side in seat}
+        for agents in {games.records[kind].agents for kind in same}:
+            there.update(permutations(dict.fromkeys(agents), 2))
+        courses.update(dict.fromkeys(there, number))
+    return {
+        side: Tally(own.total(), own["win"], own["draw"], own["loss"], number, *_finish(finishes[side]))
+        for side, number in courses.items()
+        for own in [ends[side]]
+    }
 
 
-def _finish(sat: Sequence[tuple[Record, int, int]]) -> Finish:
-    """Return the finishes of the seats of these games, each with a number of equal games."""
-    seats = first = alone = 0
-    place, score = 0.0, Counter[float]()  # halves, whose sum is exact
-    for record, seat, number in sat:
-        scores, forfeit = record.result.scores, record.result.forfeit
-        if forfeit is not None and seat not in forfeit.seats:
-            continue
-        seats += number
-        score[scores[seat]] += number
-        if forfeit is not None:
-            place += len(scores) * number
-            continue
-        place += places(scores)[seat] * number
-        if scores[seat] == max(scores):
-            first += number
-            alone += number * (scores.count(scores[seat]) == 1)
-    total = sum((Fraction(value) * number for value, number in score.items()), Fraction(0))  # as `math.fsum` rounds
-    return Finish(seats, first, alone, place / seats, float(total) / seats) if seats else _NO_FINISH
+def _finishes(record: Record) -> Iterator[tuple[int, tuple[bool, bool, float, float]]]:
+    """Yield each seat that counts in `Finish` and whether it is first, and alone, its place, and its score."""
+    scores, forfeit = record.result.scores, record.result.forfeit
+    if forfeit is not None:
+        yield from ((seat, (False, False, len(scores), scores[seat])) for seat in forfeit.seats)
+        return
+    for seat, (score, place) in enumerate(zip(scores, places(scores), strict=True)):
+        yield seat, (score == max(scores), place == 1, place, score)
+
+
+def _finish(found: Mapping[tuple[bool, bool, float, float], int]) -> tuple[int, int, int, float, float]:
+    """Return the number of seats, first places and lone ones, and the means of places and scores."""
+    if not found:
+        return 0, 0, 0, math.nan, math.nan
+    seats = sum(found.values())
+    first, alone, place, score = (
+        math.fsum(chain.from_iterable(map(repeat, values, found.values()))) for values in zip(*found, strict=True)
+    )
+    return seats, int(first), int(alone), place / seats, score / seats

@@ -17,10 +17,10 @@ import cellgames
 from cellgames.agents import BaseAgent, load, play
 from cellgames.agents.time_control import Clocks, TimeControl
 from cellgames.arena import MatchOptions, Record, match
-from cellgames.arena.report.rating_tables import forfeit_notes
-from cellgames.arena.report.run_report import ratings_table
+from cellgames.arena.report.rating_tables import forfeit_notes, rating_columns
 from cellgames.arena.stats.tables import make_tables
 from cellgames.envs.core import seeds
+from cellgames.utils.report.model import people_table
 
 GAME = cellgames.make("torus-v0", size=2)
 
@@ -121,7 +121,7 @@ def test_tables_tell_who_lost_on_time() -> None:
     options = MatchOptions(games=4, move_time=0.1)
     tables = make_tables(match(GAME, Sleeper(0.2), "random", options).records, resamples=0)
     assert tables.forfeits["sleeper"].on_time == 4
-    table = ratings_table(tables)
+    table = people_table(rating_columns(tables), tables.standings)
     assert table.columns[-1] == "lost on time"
     assert [row[-1] for row in table.rows] == [0, 4]
     assert forfeit_notes(tables.forfeits)[0].startswith("sleeper lost 4 games on time: thinking took ")

@@ -79,19 +79,19 @@ GAMES = [
 
 def test_tables_of_drawn_up_games() -> None:
     tables = make_tables(GAMES, resamples=20)
-    a, b = tables.finishes["a"], tables.finishes["b"]
+    a, b = (next(line.tally for line in tables.standings if line.agent == name) for name in "ab")
     assert (a.seats, a.first, a.alone) == (5, 3, 1)
     assert a.place == pytest.approx((1 + 3 + 1.5 + 3 + 2) / 5)
-    assert a.score == pytest.approx((5 + 0 + 4 + 1 + 0) / 5)
+    assert a.points == pytest.approx((5 + 0 + 4 + 1 + 0) / 5)
     assert (b.seats, b.first, b.alone) == (4, 3, 0)
     ab, ba = tables.cross["a", "b"], tables.cross["b", "a"]
     assert (ab.games, ab.wins, ab.draws, ab.losses, ab.distinct) == (5, 1, 2, 2, 4)
     assert (ba.wins, ba.draws, ba.losses) == (2, 2, 1)
     assert tables.cross["c", "a"].distinct == 3
     assert ("a", "a") not in tables.cross
-    assert [seat.finish.first for seat in tables.seats] == [4, 3, 1]
-    assert sum(seat.finish.place for seat in tables.seats) == pytest.approx(6)
-    assert tables.agent_seats["a", 0].finish.score == 4.5
+    assert [seat.first for seat in tables.seats] == [4, 3, 1]
+    assert sum(seat.place for seat in tables.seats) == pytest.approx(6)
+    assert tables.agent_seats["a", 0].points == 4.5
     assert ("c", 0) in tables.agent_seats
     assert [line.agent for line in tables.standings] == list(tables.agents)
     assert {line.agent: line.tally.games for line in tables.standings} == {"a": 8, "b": 8, "c": 6}
@@ -123,8 +123,8 @@ def test_files_hold_the_numbers(complete: FreeForAll) -> None:
     assert [line["agent"] for line in lines] == list(tables.agents)
     assert sum(int(line["seats"]) for line in lines) == 11 * 4
     assert sum(int(line["seats"]) * float(line["mean_place"]) for line in lines) == pytest.approx(11 * 10, abs=0.01)
-    for line in lines:
-        assert float(line["mean_score"]) == pytest.approx(tables.finishes[line["agent"]].score, abs=1e-4)
+    for line, standing in zip(lines, tables.standings, strict=True):
+        assert float(line["mean_score"]) == pytest.approx(standing.tally.points, abs=1e-4)
     assert [line["seats"] for line in csv_rows(out / "seats.csv") if line["agent"] == "all"] == ["11"] * 4
     data = json.loads((out / "ratings.json").read_text())
     assert sum(pair["ahead"] - pair["behind"] for pair in data["pairs"]) == 0

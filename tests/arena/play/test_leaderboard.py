@@ -6,7 +6,7 @@ import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from cellgames.arena.records.store import Setting, Store
 from cellgames.arena.report import leaderboard
 from cellgames.arena.report.leaderboard import leaderboards, matching
 from cellgames.arena.stats.comparisons import comparisons
-from cellgames.arena.stats.tables import every, make_tables
+from cellgames.arena.stats.tables import Games, make_tables
 
 TORUS = cellgames.make("torus-v0", size=3)
 FILE = ("file", "somewhere")
@@ -243,19 +243,19 @@ def _random_games(rng: np.random.Generator, first: int, number: int) -> Iterator
     for one in range(first, first + number):
         agents = [names[k] for k in rng.integers(len(names), size=2)]
         outcome = RESULTS[rng.integers(len(RESULTS))]
-        played = game(
-            one,
-            agents,
-            outcome,
-            seed=1000 + int(rng.integers(number // 5)),
-            version=f"0.{rng.integers(2)}.0",
-            moves=[f"m{rng.integers(20)}"],
-            scores=(float(rng.integers(3)) / 3, 0.1),
-        )
+        seed, version = 1000 + int(rng.integers(number // 5)), f"0.{rng.integers(2)}.0"
+        moves, scores = [f"m{rng.integers(20)}"], (float(rng.integers(3)) / 3, 0.1)
+        played = game(one, agents, outcome, seed=seed, version=version, moves=moves, scores=scores)
         if rng.random() < 0.1:
             failed = Forfeit(int(rng.integers(2)), f"{OUT_OF_TIME} {rng.integers(2)}" if one % 2 else "it failed")
             played = replace(played, result=replace(played.result, outcome=failed.outcome(2), forfeit=failed))
         yield replace(played, parameters={"size": 5, "one": one % 2}, position="" if one % 3 else "x")
+
+
+def _one_by_one(numbers: Iterable[Any], kinds: Mapping[Any, Record]) -> Games:
+    """Return the games with a record each."""
+    games = [game for game in numbers if game[2] in kinds]
+    return Games([kinds[game[2]] for game in games], [(*game[:2], k) for k, game in enumerate(games)])
 
 
 def _compare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +264,7 @@ def _compare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for options in some:
         found = leaderboards(store, resamples=5, **options)
         with monkeypatch.context() as patch:
-            patch.setattr(leaderboard, "alike", every)
+            patch.setattr(leaderboard, "alike", _one_by_one)
             expected = leaderboards(store, resamples=5, **options)
         assert len(found) == len(expected) > 0
         for one, other in zip(found, expected, strict=True):

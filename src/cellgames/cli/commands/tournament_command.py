@@ -101,12 +101,12 @@ def _report_tables(
 ) -> list[tuple[str, str] | str]:
     from cellgames.arena.play.rated_runs import top_game
     from cellgames.arena.report import rating_tables as report
-    from cellgames.arena.report.run_report import ORDER, order_text, ratings_table
+    from cellgames.arena.report.run_report import ORDER, order_text
 
     tables, order = finished.tables, getattr(finished, "order", ())
     if headline := report.failure_headline(tables.forfeits):
         print(f"{headline}\n")
-    print_table(ratings_table(tables))
+    print_table(people_table(report.rating_columns(tables), tables.standings))
     console.print_pairs_and_seats(tables, game.info.players, report.notes(tables), simultaneous=game.info.simultaneous)
     if order:
         print()
