@@ -13,8 +13,9 @@ from typing_extensions import override
 
 from cellgames.envs.core import Game, State
 
-from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, position_of
+from .learner_games import LearnerGames, as_tensor, endings, position_of
 from .opponents import Opponents
+from .pettingzoo_common import masks_by_component
 from .seat_solo import SeatSolo
 from .seats import SeatVector
 from .window import Rendered, RenderMode

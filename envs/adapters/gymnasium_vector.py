@@ -15,8 +15,9 @@ from gymnasium.vector.utils import batch_space
 from cellgames.envs.core import Game
 from cellgames.utils.errors import check_one_of
 
-from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, position_of
+from .learner_games import LearnerGames, as_tensor, endings, position_of
 from .opponents import Opponents
+from .pettingzoo_common import masks_by_component
 from .window import picture_of
 
 Array = npt.NDArray[Any]

@@ -132,13 +132,6 @@ def endings(ended: Ended) -> list[tuple[int, npt.NDArray[Any], dict[str, Any]]]:
     ]
 
 
-def masks_by_component(game: Game, mask: npt.NDArray[np.bool_]) -> Any:
-    """Return bool [..., A] as `space.sample(mask)` takes it: int8, in a tuple if an action has several components."""
-    whole = mask.astype(np.int8)
-    nvec = game.info.action_nvec
-    return whole if len(nvec) == 1 else tuple(np.split(whole, np.cumsum(nvec)[:-1], axis=-1))
-
-
 def position_of(game: Game, options: Mapping[str, Any] | None) -> Any:
     """Return the position among the options of a `reset`; None without one.
 

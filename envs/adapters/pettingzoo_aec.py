@@ -16,7 +16,6 @@ from pettingzoo.utils.conversions import parallel_to_aec
 from pettingzoo.utils.env import AECEnv
 from pettingzoo.utils.wrappers import (
     AssertOutOfBoundsWrapper,
-    BaseWrapper,
     OrderEnforcingWrapper,
     TerminateIllegalWrapper,
 )
@@ -26,7 +25,7 @@ from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError
 
-from .pettingzoo_common import Observation, PettingZooGame
+from .pettingzoo_common import Observation, PettingZooGame, masks_by_component
 from .pettingzoo_parallel import ParallelGame, make_parallel
 
 
@@ -42,7 +41,6 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         if game.info.simultaneous:
             raise InputError("game", "one in turns", cause="use ParallelGame, or make_aec", where=game.id)
         super().__init__(game, render_mode)
-        self._legal: npt.NDArray[np.bool_] | None = None  # the mover's, once asked for
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a new game.
@@ -56,28 +54,19 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
             ValueError: an invalid seed or position, or a position where the game is over.
         """
         self._start(seed, options)
-        solo, players = self._solo, self.possible_agents
-        self.agents = players[:]
+        players = self.possible_agents
         self.rewards = dict.fromkeys(players, 0.0)
         self._cumulative_rewards = dict.fromkeys(players, 0.0)
         self.terminations = dict.fromkeys(players, False)
         self.truncations = dict.fromkeys(players, False)
-        self.infos = {name: solo.infos(seat) for name, seat in self._seats.items()}
-        self.agent_selection = players[solo.current_player]
-        self._legal = None
-        if self.render_mode == "human":
-            self.render()
+        self.infos = self._infos()
+        self.agent_selection = players[self._solo.current_player]
 
     def observe(self, agent: str) -> Observation:
         """Return the observation of the agent."""
-        seat = self._seats[agent]
-        if agent != self.agent_selection or self.terminations.get(agent, True) or self.truncations[agent]:
-            mask = self._as_mask(self._nothing_legal)
-        else:
-            if self._legal is None:
-                self._legal = self._solo.legal_actions()
-            mask = self._as_mask(self._legal)
-        return {"observation": self._solo.observe(seat), "action_mask": mask}
+        acts = agent == self.agent_selection and not self.terminations.get(agent, True)
+        mask = masks_by_component(self.game, self._legal & acts)
+        return {"observation": self._solo.observe(self._seats[agent]), "action_mask": mask}
 
     def step(self, action: Any) -> None:
         """Let the selected agent act; an agent that is terminated or truncated may only pass None.
@@ -90,34 +79,26 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
             self._was_dead_step(action)
             return
         solo = self._solo
-        if self._legal is None:
-            self._legal = solo.legal_actions()
-        played = self._checked(action)
-        self._legal = None
-        solo.step(played)
-        rewards, cumulative, infos = self.rewards, self._cumulative_rewards, self.infos
-        cumulative[agent] = 0.0  # the agent has seen it in last()
-        for seat, (name, reward) in enumerate(zip(self.possible_agents, solo.rewards, strict=True)):
-            rewards[name] = reward
-            cumulative[name] += reward
-            infos[name] = solo.infos(seat)
+        solo.step(self._checked(action))
+        self._legal = solo.legal_actions()
+        self.rewards = dict(zip(self.possible_agents, solo.rewards, strict=True))
+        self._cumulative_rewards[agent] = 0.0  # the agent has seen it in last()
+        self._accumulate_rewards()
+        self.infos = self._infos()
         if solo.terminated or solo.truncated:
             self.terminations = dict.fromkeys(self.agents, solo.terminated)
             self.truncations = dict.fromkeys(self.agents, solo.truncated)
         self.agent_selection = self.possible_agents[solo.current_player]
-        if self._window is not None:
-            self._draw()
+        self._draw()
 
     def _checked(self, action: Any) -> Any:
         """Return the action as the core takes it, if it is legal now."""
-        legal = self._legal
-        assert legal is not None  # step has asked
-        if len(self._components) == 1:
+        if len(self.game.info.action_nvec) == 1:
             try:
                 choice = operator.index(action)
             except Exception:  # whatever an object or a tensor raises
                 choice = -1
-            if 0 <= choice < len(legal) and legal[choice]:
+            if 0 <= choice < len(self._legal) and self._legal[choice]:
                 return choice
         numbers = self._whole_numbers(self.agent_selection, action)
         played = numbers if len(numbers) > 1 else numbers[0]
@@ -125,60 +106,15 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         return played
 
 
-class _Near(BaseWrapper[str, Observation, Any]):
-    """A wrapper that finds the environment's attributes in one step.
-
-    PettingZoo's wrappers ask the one below by `__getattr__`, which takes longer than a move of the game.
-    """
-
-    def __init__(self, env: AECEnv[str, Observation, Any], *arguments: Any, **named: Any) -> None:
-        super().__init__(env, *arguments, **named)
-        self._base = env.unwrapped
-
-    def __str__(self) -> str:
-        return str(self.env)
-
-    def __repr__(self) -> str:
-        return repr(self.env)
-
-
-for _name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards"):
-    # Before reset this raises AttributeError, upon which Python asks PettingZoo's __getattr__, which says so.
-    setattr(_Near, _name, property(operator.attrgetter(f"_base.{_name}")))
-
-
-class _TerminateIllegal(_Near, TerminateIllegalWrapper[str, Observation, Any]):
-    """PettingZoo's wrapper, also for actions of several components."""
-
-    def observe(self, agent: str) -> Observation | None:
-        observation = super().observe(agent)
-        if self._prev_obs is observation and observation and isinstance(observation["action_mask"], tuple):
-            self._prev_obs = {"action_mask": _Parts(observation["action_mask"])}
-        return observation
-
-
-class _Parts:
-    """A mask of several components, indexed by an action."""
-
-    def __init__(self, masks: tuple[npt.NDArray[np.int8], ...]) -> None:
-        self._masks = masks
-
-    def __getitem__(self, action: Any) -> bool:
-        return all(mask[choice] for mask, choice in zip(self._masks, action, strict=True))
-
-
-class _AssertOutOfBounds(_Near, AssertOutOfBoundsWrapper[str, Observation, Any]):
+class _InBounds(AssertOutOfBoundsWrapper[str, Observation, Any]):
     """PettingZoo's wrapper, with a faster test of numbers in a Discrete space."""
 
-    def __init__(self, env: AECEnv[str, Observation, Any]) -> None:
-        super().__init__(env)
-        space = self.action_space(env.possible_agents[0])
-        self._choices = int(space.n) if isinstance(space, Discrete) else 0
-        self._shape = tuple(space.shape or ())
+    _choices: int
+    _shape: tuple[int, ...]
 
     def step(self, action: Any) -> None:
         if type(action) is int and 0 <= action < self._choices:
-            self.env.step(action)
+            super(AssertOutOfBoundsWrapper, self).step(action)
             return
         if action is not None:  # Gymnasium's spaces make arrays of whatever they are asked about, however long
             try:
@@ -188,12 +124,44 @@ class _AssertOutOfBounds(_Near, AssertOutOfBoundsWrapper[str, Observation, Any])
         super().step(action)
 
 
-class _OrderEnforcing(_Near, OrderEnforcingWrapper[str, Observation, Any]):
-    """PettingZoo's wrapper, with a picture for notebooks."""
+class _Wrapped(OrderEnforcingWrapper[str, Observation, Any], _InBounds, TerminateIllegalWrapper[str, Observation, Any]):
+    """PettingZoo's wrappers in one, also for actions of several components, with a picture for notebooks.
+
+    Each of PettingZoo's asks the one below for attributes by `__getattr__`, which takes longer than a move of the game.
+    """
+
+    def __init__(self, env: AECGame) -> None:
+        TerminateIllegalWrapper.__init__(self, env, env.game.info.reward_range[0])
+        self._has_reset = self._has_updated = False
+        space, self._base = env.action_space(env.possible_agents[0]), env
+        self._choices, self._shape = int(space.n) if isinstance(space, Discrete) else 0, tuple(space.shape or ())
+
+    def observe(self, agent: str) -> Observation | None:
+        observation = super().observe(agent)
+        if self._prev_obs is observation and observation and isinstance(observation["action_mask"], tuple):
+            self._prev_obs = {"action_mask": _Parts(observation["action_mask"])}
+        return observation
+
+    def __str__(self) -> str:
+        return str(self._base)
+
+    def __repr__(self) -> str:
+        return repr(self._base)
 
     def _repr_html_(self) -> str | None:
-        html: str | None = self.env.unwrapped._repr_html_()  # type: ignore[attr-defined]  # an AECGame
-        return html
+        return self._base._repr_html_()
+
+
+for _name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards"):
+    # Before reset this raises AttributeError, upon which Python asks PettingZoo's __getattr__, which says so.
+    setattr(_Wrapped, _name, property(operator.attrgetter(f"_base.{_name}")))
+
+
+class _Parts(tuple[npt.NDArray[np.int8], ...]):
+    """A mask of several components, indexed by an action."""
+
+    def __getitem__(self, action: Any) -> Any:
+        return all(mask[choice] for mask, choice in zip(self, action, strict=True))
 
 
 def wrapped(env: AECGame) -> AECEnv[str, Observation, Any]:
@@ -201,8 +169,7 @@ def wrapped(env: AECGame) -> AECEnv[str, Observation, Any]:
 
     An illegal action ends the game: its player gets the game's lowest reward, the others 0.
     """
-    worst = env.game.info.reward_range[0]
-    return _OrderEnforcing(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=worst)))
+    return _Wrapped(env)
 
 
 def make_aec(*, id: str, render_mode: str | None = None, **parameters: Any) -> AECEnv[str, Observation, Any]:

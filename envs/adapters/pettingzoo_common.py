@@ -29,7 +29,6 @@ from cellgames.utils.errors import InputError, shown
 
 from .window import Rendered, RenderMode
 
-Mask = npt.NDArray[np.int8] | tuple[npt.NDArray[np.int8], ...]
 Observation = dict[str, Any]
 
 OPTIONS = ("position",)  # what `reset` knows
@@ -59,6 +58,7 @@ class PettingZooGame(Rendered):
     PARALLELIZABLE: ClassVar[bool] = False
 
     metadata: dict[str, Any]
+    agents: list[str]
     possible_agents: list[str]
     observation_spaces: dict[str, spaces.Space[Any]]
     action_spaces: dict[str, spaces.Space[Any]]
@@ -79,11 +79,9 @@ class PettingZooGame(Rendered):
         self.observation_spaces = {agent: observation_space_of(game) for agent in info.players}
         self.action_spaces = {agent: action_space_of(game) for agent in info.players}
         self._seats = {agent: seat for seat, agent in enumerate(info.players)}
-        ends = list(accumulate(info.action_nvec))
-        self._components = [slice(end - n, end) for n, end in zip(info.action_nvec, ends, strict=True)]
-        self._nothing_legal = np.zeros(info.num_actions, np.bool_)
         self._next_seed: int | None = None
         self._solo: Solo
+        self._legal: npt.NDArray[np.bool_]  # the mask of `_solo`
 
     if not TYPE_CHECKING:  # it would hide misspelt names
 
@@ -130,6 +128,13 @@ class PettingZooGame(Rendered):
         if (given := positions_by_env(self.game, options.get("position"), 1)) is not None:
             state = put_positions(state, *given)
         self._solo, self._next_seed = self.game.solo(state), chance.next_seed(seed)
+        self._legal = self._solo.legal_actions()
+        self.agents = self.possible_agents[:]
+        if self.render_mode == "human":
+            self.render()
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        return {agent: self._solo.infos(seat) for agent, seat in self._seats.items()}
 
     def _repr_html_(self) -> str | None:
         """Return the position as SVG, for notebooks; None before `reset`."""
@@ -152,13 +157,13 @@ class PettingZooGame(Rendered):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Copy as `copy.deepcopy` would, but share what never changes."""
         twin = type(self).__new__(type(self))
-        memo |= {id(self): twin, id(self.game): self.game, id(self._nothing_legal): self._nothing_legal}
+        memo |= {id(self): twin, id(self.game): self.game}
         twin.__dict__.update(copy.deepcopy(self.__getstate__(), memo))
         return twin
 
     def _whole_numbers(self, agent: str, action: Any) -> list[int]:
         """Return the components of an agent's action; raise an `InputError` unless they are whole numbers."""
-        count = len(self._components)
+        count = len(self.game.info.action_nvec)
         if type(action) is np.ndarray or isinstance(action, np.generic):  # what spaces sample; other things take longer
             shape = (count,) if count > 1 else ()
             if action.dtype.kind in "iu" and action.shape == shape:
@@ -169,13 +174,6 @@ class PettingZooGame(Rendered):
             kind = "a whole number" if count == 1 else f"{count} whole numbers"
             raise InputError(f"action of player {agent}", kind, shown(action), where=self.game.id) from None
         return numbers
-
-    def _as_mask(self, legal: npt.NDArray[np.bool_]) -> Mask:
-        """Return the core's bool [A] as PettingZoo has it: int8, in a tuple if there are several components."""
-        mask = legal.view(np.int8).copy()
-        if len(self._components) == 1:
-            return mask
-        return tuple([mask[part] for part in self._components])
 
 
 def checked_seed(game: Game, seed: Any) -> int:
@@ -210,3 +208,11 @@ def action_space_of(game: Game) -> spaces.Space[Any]:
     """Return a `Discrete` space, or a `MultiDiscrete` one where an action has several components."""
     nvec = game.info.action_nvec
     return spaces.Discrete(nvec[0]) if len(nvec) == 1 else spaces.MultiDiscrete(list(nvec))
+
+
+def masks_by_component(game: Game, mask: npt.NDArray[np.bool_]) -> Any:
+    """Return bool [..., A] as `space.sample(mask)` takes it: int8, in a tuple if an action has several components."""
+    whole, nvec = mask.astype(np.int8), game.info.action_nvec
+    if len(nvec) == 1:
+        return whole
+    return tuple(whole[..., end - choices : end] for choices, end in zip(nvec, accumulate(nvec), strict=True))

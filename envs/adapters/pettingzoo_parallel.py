@@ -16,7 +16,8 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, listed, shown
 
-from .pettingzoo_common import Observation, PettingZooGame
+from .pettingzoo_common import Observation, PettingZooGame, masks_by_component
+from .seats import replaced
 
 Infos = dict[str, dict[str, Any]]
 
@@ -36,17 +37,12 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         if not game.info.simultaneous:
             raise InputError("game", "one where all act at once", cause="use AECGame", where=game.id)
         super().__init__(game, render_mode)
-        self._legal: npt.NDArray[np.bool_]  # [P, A], of the game in progress
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
         """Start a new game; arguments and errors are those of `AECGame.reset`."""
         self._start(seed, options)
-        self.agents = self.possible_agents[:]
-        if self.render_mode == "human":
-            self.render()
-        self._legal = self._solo.legal_actions()
         return self._observations(), self._infos()
 
     def step(
@@ -64,15 +60,14 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
             got = f"those of {listed(list(actions)) or 'nobody'}" if isinstance(actions, Mapping) else shown(actions)
             raise InputError("actions", f"those of {players}", got, where=self.game.id)
         chosen, faults = self._chosen(actions)
-        solo.step(chosen if len(self._components) > 1 else chosen[:, 0])
+        solo.step(chosen if chosen.shape[1] > 1 else chosen[:, 0])
         self._legal = solo.legal_actions()
         infos = self._infos()
         for agent, text in faults.items():
             infos[agent]["illegal_action"] = text
         if solo.terminated or solo.truncated:
             self.agents = []
-        if self._window is not None:
-            self._draw()
+        self._draw()
         return (
             self._observations(),
             dict(zip(players, solo.rewards, strict=True)),
@@ -82,31 +77,28 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         )
 
     def _observations(self) -> dict[str, Observation]:
+        game, solo, legal = self.game, self._solo, self._legal
         return {
-            agent: {"observation": self._solo.observe(seat), "action_mask": self._as_mask(self._legal[seat])}
+            agent: {"observation": solo.observe(seat), "action_mask": masks_by_component(game, legal[seat])}
             for agent, seat in self._seats.items()
         }
 
-    def _infos(self) -> Infos:
-        return {agent: self._solo.infos(seat) for agent, seat in self._seats.items()}
-
     def _chosen(self, actions: Mapping[str, Any]) -> tuple[npt.NDArray[np.int64], dict[str, str]]:
         """Return legal choices [P, K], and a text for every agent of whom one had to be replaced."""
-        flags, nvec = self._legal.tobytes(), self.game.info.action_nvec  # bytes are quick to read one by one
-        rows, place = [], 0  # of a component's first choice among the flags
-        faults: dict[str, str] = {}
+        game, nvec = self.game, self.game.info.action_nvec
+        rows: list[list[int]] = []
+        faults: dict[str, list[str]] = {}
         for agent, seat in self._seats.items():
-            row = self._whole_numbers(agent, actions[agent])
+            row, legal = self._whole_numbers(agent, actions[agent]), self._legal[seat]
+            flags, place = legal.tobytes(), 0  # bytes are quick to read one by one; the component's first choice
             for component, (choice, choices) in enumerate(zip(row, nvec, strict=True)):
                 if not (0 <= choice < choices and flags[place + choice]):
-                    played = self.game.fallback(component, self._legal[seat, self._components[component]])
-                    row[component] = played
-                    error = self.game.illegal_action(self._solo.state(), 0, seat, component, choice)
-                    text = f"{error}; played {played} instead"
-                    faults[agent] = f"{faults[agent]}\n{text}" if agent in faults else text
+                    error = game.illegal_action(self._solo.state(), 0, seat, component, choice)
+                    row[component], text = replaced(game, error, component, legal)
+                    faults.setdefault(agent, []).append(text)
                 place += choices
             rows.append(row)
-        return np.array(rows, np.int64), faults
+        return np.array(rows, np.int64), {agent: "\n".join(texts) for agent, texts in faults.items()}
 
 
 def make_parallel(*, id: str, render_mode: str | None = None, **parameters: Any) -> ParallelGame:

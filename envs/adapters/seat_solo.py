@@ -93,7 +93,7 @@ class SeatSolo:
             self._next_game()
             self._to_the_learner()
         else:
-            self.give_back()._replace(self._vector.state.done)  # which raises, or finds a game
+            raise self._vector._never_acts()
         self.mask = self._solo.legal_actions()
         return reward, ended
 

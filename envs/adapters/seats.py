@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, get_args
 import torch
 from torch import Tensor
 
-from cellgames.envs.core import LOSS, Game, State, chance
+from cellgames.envs.core import LOSS, Game, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 from cellgames.envs.core.vector import Positions, Starts, check_num_envs, positions_by_env, put_positions
@@ -121,19 +121,14 @@ class SeatVector(Generic[S]):
     ) -> None:
         check_num_envs(game, num_envs)
         check_one_of("illegal", illegal, get_args(Illegal), game.id)
-        self.game = game
-        self.num_envs = num_envs
-        self.device = torch.device(device)
-        self._illegal = illegal
+        self.game, self.num_envs, self.device = game, num_envs, torch.device(device)
+        self._illegal, self._fixed_seat = illegal, as_seat(game, seat)
         self._starts = Starts(game)
-        self._fixed_seat = as_seat(game, seat)
-        self._each = torch.arange(num_envs, device=device)
         self._seating = Seating(game, torch.full((num_envs, game.info.num_players), -1, device=device))
-        self._player = torch.zeros_like(self._each)
-        self._lengths = torch.zeros_like(self._each)
+        self._each = torch.arange(num_envs, device=device)
+        self._player, self._lengths = torch.zeros_like(self._each), torch.zeros_like(self._each)
         self._returns = torch.zeros(num_envs, device=device, dtype=torch.float32)
-        self._owed = torch.zeros(num_envs, device=device, dtype=torch.float32)  # earned since the learner's last action
-        self._forfeited = torch.zeros(num_envs, dtype=torch.bool, device=device)  # games lost by an illegal action
+        self._owed = torch.zeros_like(self._returns)  # earned since the learner's last action
         self._observation: Tensor | None = None
         self._mask: Tensor | None = None
         self._generator = torch.Generator(device)
@@ -212,29 +207,30 @@ class SeatVector(Generic[S]):
             self._generator.manual_seed(int(chance.draw(seeds[0], _GENERATOR, torch.zeros_like(seeds[0]))))
             self._starts.seed(seeds)
         self._state: S = self._starts.new(seeds)
-        self._to_first_turns(torch.ones_like(self._forfeited), given)
-        self._replace(self._state.done, given)
+        self._to_first_turns(torch.ones_like(seeds, dtype=torch.bool), given)
         self._forget()
 
-    def _replace(self, done: Tensor, given: tuple[Tensor, S] | None = None) -> None:
-        """New games where bool [B] says so, up to the learner's first turn; from the positions given for some envs."""
-        for _ in range(PATIENCE):
-            if not done.any():
-                return
-            self._state = self._starts.restart(self._state, done)
-            self._to_first_turns(done, given)
-            done = self._state.done
-        ended = f"{PATIENCE} games in a row ended before the first turn of the seat {self._fixed_seat}"
-        raise RuntimeError(f"{self.game.id}: {ended}; does this seat ever act?")
+    def _to_first_turns(self, fresh: Tensor, given: tuple[Tensor, S] | None = None) -> None:
+        """Go on from new games, bool [B], to the learner's first turn; replace those that end before it.
 
-    def _to_first_turns(self, fresh: Tensor, given: tuple[Tensor, S] | None) -> None:
-        """Go on from new games, bool [B], to the learner's first turn, or to their end."""
-        if given is not None:
-            env_ids, positions = given
-            rows = fresh.cpu()[env_ids]
-            self._state = put_positions(self._state, env_ids[rows].to(self.device), positions[rows])
-        self._deal(fresh.nonzero().squeeze(1))
-        self._to_the_learner()
+        They start from the positions given for some envs.
+        """
+        for _ in range(PATIENCE):
+            if given is not None:
+                env_ids, positions = given
+                rows = fresh.cpu()[env_ids]
+                self._state = put_positions(self._state, env_ids[rows].to(self.device), positions[rows])
+            self._deal(fresh.nonzero().squeeze(1))
+            self._to_the_learner()
+            fresh = self._state.done
+            if not fresh.any():
+                return
+            self._state = self._starts.restart(self._state, fresh)
+        raise self._never_acts()
+
+    def _never_acts(self) -> RuntimeError:
+        ended = f"{PATIENCE} games in a row ended before the first turn of the seat {self._fixed_seat}"
+        return RuntimeError(f"{self.game.id}: {ended}; does this seat ever act?")
 
     def _deal(self, env_ids: Tensor) -> None:
         """Draw who sits where in the new games of these environments, and start the opponents."""
@@ -264,31 +260,54 @@ class SeatVector(Generic[S]):
         Raises:
             ValueError: as `illegal` says; nothing has changed then.
         """
-        faults: Mapping[int, str] = {}
-        if checked:
-            actions, faults = _check_actions(
-                self.game, self._state, self._player, self.action_mask, actions, self._illegal
-            )
-            if faults and not self.game.info.simultaneous:
-                self._forfeited[list(faults)] = True
+        actions, faults = self._judge(actions) if checked else (actions, {})
+        lost = torch.zeros_like(self._player, dtype=torch.bool)  # games lost by an illegal action
+        lost[[] if self.game.info.simultaneous else list(faults)] = True
         self._state, self._player = self._state.clone(), self._player.clone()  # callers may keep the others
-        self._act(actions.to(self.device, torch.int64))
+        self._act(actions.to(self.device, torch.int64), lost)
         self._lengths += 1
         self._to_the_learner()
         rewards, self._owed = self._owed, torch.zeros_like(self._owed)
         self._returns += rewards
-        terminated, truncated = self._state.terminated | self._forfeited, self._state.truncated.clone()
-        done = terminated | truncated
-        env_ids = done.nonzero().squeeze(1)
-        ended = self._end(env_ids) if len(env_ids) else None
-        if ended is not None:
-            self._forfeited.zero_()
-            self._replace(done)
+        terminated, truncated = self._state.terminated | lost, self._state.truncated.clone()
+        done, ended = terminated | truncated, None
+        if done.any():
+            ended = self._end(done.nonzero().squeeze(1), lost)
+            self._state = self._starts.restart(self._state, done)
+            self._to_first_turns(done)
         self._forget()
         return SeatTransition(rewards, terminated, truncated, ended, faults)
 
-    def _act(self, actions: Tensor) -> None:
-        """The learner's step; in simultaneous games the others' too."""
+    def _judge(self, actions: Tensor) -> tuple[Tensor, dict[int, str]]:
+        """Return the learner's actions to play, int64 [B, ...], and by env what illegal ones do; see `illegal`.
+
+        Raises:
+            IllegalActionError: an illegal action, by "raise"; a number outside the action space.
+            ValueError: the actions have another shape or dtype.
+        """
+        game, info, mask, components = self.game, self.game.info, self.action_mask, len(self.game.info.action_nvec)
+        shape = (self.num_envs,) if components == 1 else (self.num_envs, components)
+        hint = "give one action of the learner's per env"
+        actions = game.check_integers(actions, shape, ["B", "K"][: len(shape)], device=self.device, hint=hint)
+        choices = actions.reshape(self.num_envs, components)
+        legal = info.admits(mask, choices)
+        if legal.all():
+            return actions, {}
+        choices = choices.clone()
+        faults: dict[int, list[str]] = {}
+        for env_id, component in (~legal).nonzero().tolist():
+            choice = int(choices[env_id, component])
+            error = game.illegal_action(self._state, env_id, int(self._player[env_id]), component, choice)
+            if self._illegal == "raise" or not 0 <= choice < info.action_nvec[component]:
+                raise error
+            text = f"{error}; the game is lost"
+            if info.simultaneous:
+                choices[env_id, component], text = replaced(game, error, component, mask[env_id])
+            faults.setdefault(env_id, []).append(text)
+        return choices.view(shape), {env_id: "\n".join(texts) for env_id, texts in faults.items()}
+
+    def _act(self, actions: Tensor, lost: Tensor) -> None:
+        """The learner's step but in lost games; in simultaneous games the others' too."""
         game = self.game
         if game.info.simultaneous:
             joint = torch.zeros((self.num_envs, *game.info.action_shape), dtype=torch.int64, device=self.device)
@@ -296,12 +315,9 @@ class SeatVector(Generic[S]):
             env_ids, players = self._seating.to_move(self._state)
             joint[env_ids, players] = self._seating.ask(env_ids, players, self._pick)
             actions = joint
-        if self._forfeited.any():
-            self._owed[self._forfeited] += game.info.reward_range[0]
-            env_ids = (~self._forfeited).nonzero().squeeze(1)
-            self._advance(env_ids, actions[env_ids])
-        else:
-            self._advance(None, actions)
+        self._owed[lost] += game.info.reward_range[0]
+        env_ids = (~lost).nonzero().squeeze(1)
+        self._advance(env_ids, actions[env_ids])
 
     def _to_the_learner(self) -> None:
         """Let the others act in games in turns, until every game that goes on waits for the learner."""
@@ -311,24 +327,23 @@ class SeatVector(Generic[S]):
             env_ids, players = self._seating.to_move(self._state, ~self._state.done)
             if not len(env_ids):
                 return
-            actions = self._seating.ask(env_ids, players, self._pick)
-            self._advance(None if len(env_ids) == self.num_envs else env_ids, actions)
+            self._advance(env_ids, self._seating.ask(env_ids, players, self._pick))
 
     def _pick(self, index: int, env_ids: Tensor, players: Tensor) -> Tensor:
         return self.opponents[index].pick(self.game, self._state, env_ids, players, self._generator)
 
-    def _advance(self, env_ids: Tensor | None, actions: Tensor) -> None:
-        """Step some envs, int64 [L], or all; the learner is owed what its seat earns."""
-        if env_ids is None:
-            self._state = state = self.game.step(self._state, actions, checked=False)
-            self._owed += state.rewards.gather(1, self._player[:, None]).squeeze(1)
-            return
-        part = self.game.step(self._state[env_ids], actions, checked=False)
-        for field, new in zip(self._state.tensors(), part.tensors(), strict=True):
-            field[env_ids] = new
-        self._owed[env_ids] += part.rewards.gather(1, self._player[env_ids][:, None]).squeeze(1)
+    def _advance(self, env_ids: Tensor, actions: Tensor) -> None:
+        """Step some envs, int64 [L], ascending; the learner is owed what its seat earns."""
+        everywhere = len(env_ids) == self.num_envs
+        after = self.game.step(self._state if everywhere else self._state[env_ids], actions, checked=False)
+        if everywhere:
+            self._state = after
+        else:
+            for field, new in zip(self._state.tensors(), after.tensors(), strict=True):
+                field[env_ids] = new
+        self._owed[env_ids] += after.rewards.gather(1, self._player[env_ids, None]).squeeze(1)
 
-    def _end(self, env_ids: Tensor) -> Ended[S]:
+    def _end(self, env_ids: Tensor, lost: Tensor) -> Ended[S]:
         """The record of games that are over."""
         state, player = self._state[env_ids], self._player[env_ids]
         seat = player[:, None]
@@ -341,7 +356,7 @@ class SeatVector(Generic[S]):
             observation=self.game.observe(state, player),
             returns=self._returns[env_ids],
             lengths=self._lengths[env_ids],
-            outcome=torch.where(self._forfeited[env_ids], LOSS, outcome),
+            outcome=torch.where(lost[env_ids], LOSS, outcome),
             scores=state.scores.gather(1, seat).squeeze(1),
         )
 
@@ -386,38 +401,15 @@ class SeatVector(Generic[S]):
         self._forget()
 
 
-def _check_actions(
-    game: Game, state: State, players: Tensor, mask: Tensor, actions: Tensor, policy: Illegal
-) -> tuple[Tensor, dict[int, str]]:
-    """Return the actions to play for those of one player a game, int64 [B], and a text by env for illegal ones.
+def replaced(game: Game, error: Exception, component: int, legal: Any) -> tuple[int, str]:
+    """Return the choice that is played instead of an illegal one, and the text about it.
 
-    The mask, bool [B, A], is that of these players. By "forfeit" an illegal action loses in games in turns, and an env
-    with a text is not to be played; where all act at once another choice is played.
-
-    Raises:
-        IllegalActionError: an illegal action, by "raise"; a number outside the action space.
-        ValueError: the actions have another shape or dtype.
+    Args:
+        game: the rules.
+        error: the error of the illegal choice.
+        component: index of the component of the action.
+        legal: bool [A], the player's mask, a tensor or an array.
     """
-    info, components = game.info, len(game.info.action_nvec)
-    shape = (len(state),) if components == 1 else (len(state), components)
-    letters, hint = ["B", "K"][: len(shape)], "give one action of the learner's per env"
-    actions = game.check_integers(actions, shape, letters, device=state.device, hint=hint)
-    choices = actions.reshape(len(state), components)
-    legal = info.admits(mask, choices)
-    if legal.all():
-        return actions, {}
-    choices = choices.clone()
-    faults: dict[int, str] = {}
-    for env_id, component in (~legal).nonzero().tolist():
-        choice = int(choices[env_id, component])
-        error = game.illegal_action(state, env_id, int(players[env_id]), component, choice)
-        if policy == "raise" or not 0 <= choice < info.action_nvec[component]:
-            raise error
-        if info.simultaneous:
-            played = game.fallback(component, mask[env_id].split(list(info.action_nvec))[component])
-            choices[env_id, component] = played
-            text = f"{error}; played {played} instead"
-        else:
-            text = f"{error}; the game is lost"
-        faults[env_id] = f"{faults[env_id]}\n{text}" if env_id in faults else text
-    return choices.view(actions.shape), faults
+    nvec = game.info.action_nvec
+    played = game.fallback(component, legal[sum(nvec[:component]) : sum(nvec[: component + 1])])
+    return played, f"{error}; played {played} instead"

@@ -16,8 +16,8 @@ from learner_play import GAMES, every_game, of_each, random_learner, same
 
 from cellgames.envs import adapters as doors  # TorchRL takes seconds to import
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv
-from cellgames.envs.adapters.learner_games import masks_by_component
 from cellgames.envs.adapters.pettingzoo_aec import wrapped
+from cellgames.envs.adapters.pettingzoo_common import masks_by_component
 from cellgames.envs.core import Game, chance, seeds
 from cellgames.envs.core.state import along_envs
 
