@@ -21,7 +21,7 @@ from .seats import SeatVector
 from .window import Rendered, RenderMode
 
 
-class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
+class SeatEnv(Rendered, LearnerGames, gymnasium.Env[npt.NDArray[Any], Any]):
     """One game for one learner; opponents act within `reset` and `step`.
 
     Observations are those of the learner's seat; a reward is the seat's sum up to its next turn. `info` holds
@@ -52,8 +52,8 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         render_mode: RenderMode | None = None,
         **parameters: Any,
     ) -> None:
-        self._make(game, parameters)
-        self.observation_space, self.action_space = self._set_up(1, opponents, weights=weights, seat=seat)
+        spaces = self._set_up(game, 1, opponents, parameters, weights=weights, seat=seat)
+        self.observation_space, self.action_space = spaces
         self._set_render_mode(render_mode)
         self._final: State | None = None  # the game that is over, until the next one is asked for
         self._solo = SeatSolo.of(self._vector)
@@ -145,10 +145,6 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         if self._final is not None:
             return self._final
         return self._vector.state if self._solo is None else self._solo.state()
-
-    @override
-    def _repr_html_(self) -> str | None:
-        return Rendered._repr_html_(self)
 
     @override
     def __repr__(self) -> str:

@@ -59,10 +59,8 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
         **parameters: Any,
     ) -> None:
         check_one_of("render_mode", render_mode, ("rgb_array", None))
-        self._make(game, parameters)
-        self.single_observation_space, self.single_action_space = self._set_up(
-            num_envs, opponents, weights=weights, seat=seat, device=device
-        )
+        spaces = self._set_up(game, num_envs, opponents, parameters, weights=weights, seat=seat, device=device)
+        self.single_observation_space, self.single_action_space = spaces
         self.num_envs = num_envs
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space: gymnasium.Space[Any] = batch_space(self.single_action_space, num_envs)

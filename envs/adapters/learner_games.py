@@ -41,18 +41,24 @@ class LearnerGames:
         """The games."""
         return self._vector
 
-    def _make(self, game: Game | str, parameters: Mapping[str, Any]) -> None:
-        """Take the rules, or make those of an id with its parameters."""
-        if isinstance(game, Game) and parameters:
-            raise InputError(
-                "parameters", "none beside rules, which have their own", listed(list(parameters)), "", game.id
-            )
-        self.game = game if isinstance(game, Game) else make(game, **parameters)
-
     def _set_up(
-        self, num_envs: int, opponents: Opponents, *, seed: int | None = None, **options: Any
+        self,
+        game: Game | str,
+        num_envs: int,
+        opponents: Opponents,
+        parameters: Mapping[str, Any],
+        *,
+        seed: int | None = None,
+        **options: Any,
     ) -> tuple[spaces.Box, spaces.Space[Any]]:
-        """Start the games, the first of `seed`, others counting on; return spaces of observation and action."""
+        """Start games of these rules, the first of `seed`, others counting on; return spaces of observation and action.
+
+        An id of a game comes with its parameters.
+        """
+        if isinstance(game, Game) and parameters:
+            expected, got = "none beside rules, which have their own", listed(list(parameters))
+            raise InputError("parameters", expected, got, where=game.id)
+        self.game = game if isinstance(game, Game) else make(game, **parameters)
         seeds = env_seeds(self.game, seed, max(num_envs, 0))
         self._vector = SeatVector(self.game, num_envs, opponents, seed=seeds, illegal="forfeit", **options)
         self._fresh = True  # no step has been made since the games began

@@ -22,7 +22,7 @@ from .seats import Ended
 from .window import picture_of
 
 try:
-    from stable_baselines3.common.vec_env.base_vec_env import VecEnv
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 except ImportError as error:
     raise ImportError('cellgames.envs.adapters.sb3 needs Stable-Baselines3: pip install "cellgames[train]"') from error
 
@@ -37,13 +37,16 @@ class SubEnv:
     """
 
     def __init__(self, env: SeatVecEnv, index: int) -> None:
-        self._env = env
-        self._index = index
+        self._env, self._index = env, index
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return getattr(self._env, name)
+
+    def get_wrapper_attr(self, name: str) -> Any:
+        """Return an attribute, as SB3 asks single environments for it."""
+        return getattr(self, name)
 
     @property
     def player(self) -> int:
@@ -61,8 +64,10 @@ class SubEnv:
         return picture_of(self._env.game, self._env.vector.state[self._index])
 
 
-class SeatVecEnv(LearnerGames, VecEnv):
+class SeatVecEnv(LearnerGames, DummyVecEnv):
     """A batch of games for one learner, by `SeatVector`; works with MaskablePPO of sb3-contrib as it is.
+
+    Attributes and methods of single envs are reached as those of SB3's own vector of environments in one process.
 
     Env i plays the games of Gymnasium's `SeatEnv` with seed s + i. The infos of an env are empty but where its game
     ended ("terminal_observation", "episode" {"r", "l", "t"}, "TimeLimit.truncated", "outcome", "score", "player") or
@@ -98,16 +103,15 @@ class SeatVecEnv(LearnerGames, VecEnv):
         **parameters: Any,
     ) -> None:
         check_one_of("render_mode", render_mode, ("rgb_array", None))
-        self._make(game, parameters)
-        observation_space, action_space = self._set_up(
-            num_envs, opponents, seed=seed, weights=weights, seat=seat, device=device
+        spaces = self._set_up(
+            game, num_envs, opponents, parameters, seed=seed, weights=weights, seat=seat, device=device
         )
         self.render_mode = render_mode
-        self._envs = [SubEnv(self, index) for index in range(num_envs)]
+        self.envs: list[Any] = [SubEnv(self, index) for index in range(num_envs)]
         self._actions: Any = None
         self._began = time.time()
         self.ended: Ended | None = None
-        super().__init__(num_envs, observation_space, action_space)
+        VecEnv.__init__(self, num_envs, *spaces)  # `DummyVecEnv` would make games and buffers of its own
 
     def reset(self) -> npt.NDArray[Any]:
         """Start new games, of the seeds given to `seed`, else of those that follow.
@@ -125,9 +129,7 @@ class SeatVecEnv(LearnerGames, VecEnv):
         """Take note of the actions, integers [B] or [B, K]."""
         self._actions = as_tensor(self.game, actions, self.num_envs)
 
-    def step_wait(
-        self,
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(self) -> Stepped:
         """Play them."""
         self._fresh = False
         moved = self.vector.step(self._actions)
@@ -149,28 +151,12 @@ class SeatVecEnv(LearnerGames, VecEnv):
     def close(self) -> None:
         """Do nothing: there is nothing to close."""
 
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of each of some envs, or of all; see `SubEnv`."""
-        return [getattr(env, attr_name) for env in self._chosen(indices)]
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute of some envs, or of all."""
-        for env in self._chosen(indices):
-            setattr(env, attr_name, value)
-
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Call a method of each of some envs, or of all, such as "action_masks"."""
         if method_name == "action_masks" and indices is None:
             return list(self.action_masks())
-        return [getattr(env, method_name)(*method_args, **method_kwargs) for env in self._chosen(indices)]
-
-    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """Return False for each env: none is wrapped in anything."""
-        return [False for _ in self._chosen(indices)]
+        return super().env_method(method_name, *method_args, indices=indices, **method_kwargs)
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
         """Return a picture of every env; `render` puts them side by side."""
-        return [env.render() for env in self._envs]
-
-    def _chosen(self, indices: Any) -> list[SubEnv]:
-        return [self._envs[index] for index in self._get_indices(indices)]
+        return [env.render() for env in self.envs]
