@@ -92,17 +92,14 @@ class LearnerGames:
 
 def env_seeds(game: Game, seed: int | Sequence[int | None] | None, num_envs: int) -> Tensor:
     """Return seed, seed + 1, ... for the envs, as other libraries count, int64 [B]; None is a random one."""
-    if seed is None:
-        given: list[Any] = [None] * num_envs
-    elif isinstance(seed, Sequence):
-        given = list(seed)
+    if seed is None or isinstance(seed, Sequence):
+        given: list[Any] = [None] * num_envs if seed is None else list(seed)
     else:
         given = [checked_seed(game, seed) + env_id for env_id in range(num_envs)]
     if len(given) != num_envs:
         raise InputError("seed", f"{num_envs} seeds, one per env", len(given), where=game.id)
-    return torch.tensor(
-        [secrets.randbits(62) if one is None else checked_seed(game, one) for one in given], device="cpu"
-    )
+    chosen = [secrets.randbits(62) if one is None else checked_seed(game, one) for one in given]
+    return torch.tensor(chosen, device="cpu")
 
 
 def as_tensor(game: Game, actions: Any, *batch: int) -> Tensor:

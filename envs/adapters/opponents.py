@@ -129,11 +129,15 @@ def as_bounds(game: Game, count: int, weights: Sequence[float] | None) -> Tensor
 def as_seat(game: Game, seat: int | str) -> int:
     """A seat by number or name; -1 for "random"."""
     players = game.info.players
-    if seat == "random":
-        return -1
+    expected = f"a seat from 0 to {len(players) - 1}, one of {', '.join(players)}, or 'random'"
+    return -1 if seat == "random" else seat_number(game, seat, "seat", expected)
+
+
+def seat_number(game: Game, seat: int | str, parameter: str, expected: str) -> int:
+    """Return the number of a seat given by number or name; raise an `InputError` about the parameter for others."""
+    players = game.info.players
     if isinstance(seat, str) and seat in players:
         return players.index(seat)
     if isinstance(seat, int) and not isinstance(seat, bool) and 0 <= seat < len(players):
         return seat
-    expected = f"a seat from 0 to {len(players) - 1}, one of {', '.join(players)}, or 'random'"
-    raise InputError("seat", expected, shown(seat), where=game.id)
+    raise InputError(parameter, expected, shown(seat), where=game.id)

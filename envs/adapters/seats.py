@@ -382,20 +382,19 @@ class SeatVector(Generic[S]):
         Raises:
             ValueError: it is of another game, of other envs, or of more opponents.
         """
-        kind, num_envs = type(self._state), len(saved["player"])
-        if type(saved["state"]) is not kind or saved["who"].shape != self._seating.seats.shape:
-            got = f"{type(saved['state']).__name__} in {num_envs}"
+        state, who, kind = saved["state"], saved["who"], type(self._state)
+        if type(state) is not kind or who.shape != self._seating.seats.shape:
+            got = f"{type(state).__name__} in {len(who)}"
             raise InputError("saved", f"{kind.__name__} in {self.num_envs} envs", got, where=self.game.id)
-        shapes = [field.shape for field in self._state.tensors()], [field.shape for field in saved["state"].tensors()]
-        if shapes[0] != shapes[1]:
+        if any(own.shape != new.shape for own, new in zip(self._state.tensors(), state.tensors(), strict=True)):
             raise InputError("saved", f"games of {self.game!r}", "other parameters", where=self.game.id)
-        if int(saved["who"].max()) >= len(self.opponents):
-            cause = f"the saved games know {int(saved['who'].max()) + 1}; set those that there were then"
+        if (most := int(who.max())) >= len(self.opponents):
+            cause = f"the saved games know {most + 1}; set those that there were then"
             raise InputError("opponents", "all that were saved", len(self.opponents), cause, self.game.id)
-        self._state = saved["state"].to(self.device).clone()
+        self._state = state.to(self.device).clone()
         self._generator.set_state(saved["generator"].cpu())
         self._starts.generator.set_state(saved["sampler"].cpu())
-        self._seating.seats = saved["who"].to(self.device).clone()
+        self._seating.seats = who.to(self.device).clone()
         for name in _SAVED:
             setattr(self, f"_{name}", saved[name].to(self.device).clone())
         self._forget()

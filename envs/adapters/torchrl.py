@@ -155,15 +155,12 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         `reset(options={"position": ...})` takes what Gymnasium's `SeatVectorEnv` takes.
         """
         given = positions_by_env(self.game, position_of(self.game, options), self.batch_size[0])
-        chosen = None if tensordict is None else tensordict.get("_reset", None)
-        if chosen is None:
-            chosen = torch.ones(self.batch_size, dtype=torch.bool, device=self.device)
-        env_ids = chosen.reshape(self.batch_size).nonzero().squeeze(1)
+        env_ids = self._chosen(tensordict, "_reset")
         seeds = self._next_seeds[env_ids]
         self._next_seeds = self._next_seeds.index_put((env_ids,), chance.next_seed(seeds))
         self._state = self._state.put(env_ids, self._starts.new(seeds))
         if given is not None:
-            rows = chosen.reshape(self.batch_size).cpu()[given[0]]
+            rows = torch.isin(given[0], env_ids.cpu())
             self._state = put_positions(self._state, given[0][rows].to(self.device), given[1][rows])
         return self._seen()
 
@@ -174,17 +171,23 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         if not isinstance(actions, Tensor):
             raise InputError("actions", "a tensor", type(actions).__name__, where=game.id)
         actions = actions.clone()  # states may keep them
-        chosen = tensordict.get("_step", None)
-        if chosen is None:
+        env_ids = self._chosen(tensordict, "_step")
+        if len(env_ids) == len(state):
             self._state = game.step(state, actions, checked=self.checked)
         else:
-            env_ids = chosen.reshape(self.batch_size).nonzero().squeeze(1)
             idle = state.replace(rewards=torch.zeros_like(state.rewards))
             self._state = idle.put(env_ids, game.step(state[env_ids], actions[env_ids], checked=self.checked))
         stepped = self._seen()
         rewards = self._state.rewards.clone()
         stepped.set(self.reward_key, rewards[..., None] if game.info.simultaneous else rewards)
         return stepped
+
+    def _chosen(self, tensordict: TensorDictBase | None, flags: str) -> Tensor:
+        """Return the envs that an entry with flags, bool [B] or [B, 1], is about, int64; all without it."""
+        chosen = None if tensordict is None else tensordict.get(flags, None)
+        if chosen is None:
+            return torch.arange(self.batch_size[0], device=self.device)
+        return chosen.reshape(self.batch_size).nonzero().squeeze(1)
 
     def _seen(self) -> TensorDict:
         """Return the observations of the players and the flags of finished games; the action spec gets the mask.

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import gymnasium
 
 from cellgames.envs.core import Game, State
-from cellgames.utils.errors import InputError, check_one_of, shown
+from cellgames.utils.errors import check_one_of
+
+from .opponents import seat_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,7 +99,8 @@ class Rendered:
             player: name or number of a seat, to show what it may know. By default spectators' picture, which shows the
                 secrets of all.
         """
-        seat = None if player is None else self._seat(player)
+        expected = f"one of {', '.join(self.game.info.players)}, or its number"
+        seat = None if player is None else seat_number(self.game, player, "player", expected)
         if self.render_mode is None:
             gymnasium.logger.warn("You are calling render method without specifying any render mode.")
             return None
@@ -109,15 +112,6 @@ class Rendered:
         if self.render_mode == "ansi":
             return self.game.text(state) if seat is None else self.game.text_for(state, seat)
         return picture_of(self.game, state, seat)
-
-    def _seat(self, player: str | int) -> int:
-        """Return the number of a seat."""
-        names = self.game.info.players
-        if isinstance(player, str) and player in names:
-            return names.index(player)
-        if isinstance(player, int) and not isinstance(player, bool) and 0 <= player < len(names):
-            return player
-        raise InputError("player", f"one of {', '.join(names)}, or its number", shown(player), where=self.game.id)
 
     def _draw(self, seat: int | None = None) -> None:
         """Bring the window up to date, if there is one."""
