@@ -97,13 +97,9 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
 
     def _infos(self) -> dict[str, Any]:
         """Return the infos of the games in progress."""
-        parts = masks_by_component(self.game, self.action_masks())
-        if isinstance(parts, tuple):
-            masks = np.empty(self.num_envs, object)
-            for env_id, mask in enumerate(zip(*parts, strict=True)):
-                masks[env_id] = mask
-        else:
-            masks = parts
+        masks = masks_by_component(self.game, self.action_masks())
+        if isinstance(masks, tuple):
+            masks = np.fromiter(zip(*masks, strict=True), object, self.num_envs)
         infos = {"action_mask": masks, "player": self.vector.player.numpy(force=True).copy()}
         return infos | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in infos}
 

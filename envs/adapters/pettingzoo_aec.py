@@ -20,10 +20,8 @@ from pettingzoo.utils.wrappers import (
     TerminateIllegalWrapper,
 )
 
-from cellgames.envs.core.game import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.errors import InputError
 
 from .pettingzoo_common import Observation, PettingZooGame, masks_by_component
 from .pettingzoo_parallel import ParallelGame, make_parallel
@@ -37,10 +35,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
     measure for that player, and the game's further entries.
     """
 
-    def __init__(self, game: Game, render_mode: str | None = None) -> None:
-        if game.info.simultaneous:
-            raise InputError("game", "one in turns", cause="use ParallelGame, or make_aec", where=game.id)
-        super().__init__(game, render_mode)
+    _GAMES = "one in turns", "use ParallelGame, or make_aec"
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a new game.

@@ -49,11 +49,13 @@ class PettingZooGame(Rendered):
         state_space: space of `state`.
 
     Raises:
-        ValueError: an unknown render mode.
+        ValueError: an unknown render mode, or a game of the other kind.
         ImportError: "human" without pygame-ce or Pillow.
     """
 
     PARALLELIZABLE: ClassVar[bool] = False
+    _GAMES: ClassVar[tuple[str, str]]
+    """The games that the class takes, and advice about others."""
 
     metadata: dict[str, Any]
     agents: list[str]
@@ -63,8 +65,9 @@ class PettingZooGame(Rendered):
     render_mode: str | None
 
     def __init__(self, game: Game, render_mode: str | None = None) -> None:
-        info = game.info
-        self.game = game
+        self.game, info = game, game.info
+        if info.simultaneous != self.PARALLELIZABLE:
+            raise InputError("game", self._GAMES[0], cause=self._GAMES[1], where=game.id)
         self._set_render_mode(render_mode)
         self.metadata = {
             "name": game.id.replace("-", "_"),
@@ -191,12 +194,8 @@ def box_of(space: Space) -> spaces.Box:
 def observation_space_of(game: Game) -> spaces.Dict:
     """Return the space of an observation with its mask, a mask for each component of an action."""
     masks = [spaces.Box(0, 1, (choices,), np.int8) for choices in game.info.action_nvec]
-    return spaces.Dict(
-        {
-            "observation": box_of(game.info.observation),
-            "action_mask": masks[0] if len(masks) == 1 else spaces.Tuple(masks),
-        }
-    )
+    mask = masks[0] if len(masks) == 1 else spaces.Tuple(masks)
+    return spaces.Dict({"observation": box_of(game.info.observation), "action_mask": mask})
 
 
 def action_space_of(game: Game) -> spaces.Space[Any]:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from pettingzoo.utils.env import ParallelEnv
 
-from cellgames.envs.core.game import Game
 from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, listed, shown
 
@@ -32,11 +31,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     """
 
     PARALLELIZABLE = True
-
-    def __init__(self, game: Game, render_mode: str | None = None) -> None:
-        if not game.info.simultaneous:
-            raise InputError("game", "one where all act at once", cause="use AECGame", where=game.id)
-        super().__init__(game, render_mode)
+    _GAMES = "one where all act at once", "use AECGame"
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, Literal, get_args
 
 import torch
@@ -129,8 +130,6 @@ class SeatVector(Generic[S]):
         self._player, self._lengths = torch.zeros_like(self._each), torch.zeros_like(self._each)
         self._returns = torch.zeros(num_envs, device=device, dtype=torch.float32)
         self._owed = torch.zeros_like(self._returns)  # earned since the learner's last action
-        self._observation: Tensor | None = None
-        self._mask: Tensor | None = None
         self._generator = torch.Generator(device)
         self.opponents = ()
         self.set_opponents(opponents, weights)
@@ -148,20 +147,16 @@ class SeatVector(Generic[S]):
         """[B] int64, the learner's seat in each env."""
         return self._player
 
-    @property
+    @cached_property
     def observation(self) -> Tensor:
         """[B, ...], the learner's observations, as `game.info.observation` says."""
-        if self._observation is None:
-            self._observation = self.game.observe(self._state, self._player)
-        return self._observation
+        return self.game.observe(self._state, self._player)
 
-    @property
+    @cached_property
     def action_mask(self) -> Tensor:
         """[B, A] bool, the learner's legal actions; components of an action one after the other."""
-        if self._mask is None:
-            mask = self.game.legal_actions(self._state)
-            self._mask = mask[self._each, self._player] if self.game.info.simultaneous else mask
-        return self._mask
+        mask = self.game.legal_actions(self._state)
+        return mask[self._each, self._player] if self.game.info.simultaneous else mask
 
     # --- beginning --------------------------------------------------------------------------------------------
 
@@ -362,7 +357,8 @@ class SeatVector(Generic[S]):
 
     def _forget(self) -> None:
         """Forget what was seen of an earlier position."""
-        self._observation = self._mask = None
+        for name in ("observation", "action_mask"):
+            vars(self).pop(name, None)
 
     # --- saving -----------------------------------------------------------------------------------------------
 

@@ -121,16 +121,13 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
             choice = Categorical(nvec[0], rows, device, torch.int64)
         else:
             choice = MultiCategorical(nvec, [*rows, len(nvec)], device, torch.int64)
-        action = Composite(action=choice, shape=rows)
-        last = 1 if info.simultaneous else info.num_players
-        reward = Composite(reward=Unbounded([*rows, last], device, torch.float32), shape=rows)
+        reward = Unbounded([*rows, 1 if info.simultaneous else info.num_players], device, torch.float32)
+        specs = [observation, Composite(action=choice, shape=rows), Composite(reward=reward, shape=rows)]
         if info.simultaneous:
-            observation, action, reward = (
-                Composite({AGENTS: spec}, shape=batch) for spec in (observation, action, reward)
-            )
+            specs = [Composite({AGENTS: spec}, shape=batch) for spec in specs]
         else:
             observation["current_player"] = Categorical(info.num_players, batch, device, torch.int64)
-        self.observation_spec, self.action_spec, self.reward_spec = observation, action, reward
+        self.observation_spec, self.action_spec, self.reward_spec = specs
         ends = ("done", "terminated", "truncated")
         self.done_spec = Composite({end: Categorical(2, [*batch, 1], device, torch.bool) for end in ends}, shape=batch)
 
