@@ -60,7 +60,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
     def observe(self, agent: str) -> Observation:
         """Return the observation of the agent."""
         acts = agent == self.agent_selection and not self.terminations.get(agent, True)
-        mask = masks_by_component(self.game, self._legal & acts)
+        mask = masks_by_component(self.game, self._legal if acts else np.zeros_like(self._legal))
         return {"observation": self._solo.observe(self._seats[agent]), "action_mask": mask}
 
     def step(self, action: Any) -> None:
@@ -76,15 +76,18 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         solo = self._solo
         solo.step(self._checked(action))
         self._legal = solo.legal_actions()
-        self.rewards = dict(zip(self.possible_agents, solo.rewards, strict=True))
-        self._cumulative_rewards[agent] = 0.0  # the agent has seen it in last()
-        self._accumulate_rewards()
-        self.infos = self._infos()
+        rewards, cumulative, infos = self.rewards, self._cumulative_rewards, self.infos
+        cumulative[agent] = 0.0  # the agent has seen it in last()
+        for seat, (name, reward) in enumerate(zip(self.possible_agents, solo.rewards, strict=True)):
+            rewards[name] = reward
+            cumulative[name] += reward
+            infos[name] = solo.infos(seat)
         if solo.terminated or solo.truncated:
             self.terminations = dict.fromkeys(self.agents, solo.terminated)
             self.truncations = dict.fromkeys(self.agents, solo.truncated)
         self.agent_selection = self.possible_agents[solo.current_player]
-        self._draw()
+        if self._window is not None:
+            self._draw()
 
     def _checked(self, action: Any) -> Any:
         """Return the action as the core takes it, if it is legal now."""

@@ -257,7 +257,8 @@ class SeatVector(Generic[S]):
         """
         actions, faults = self._judge(actions) if checked else (actions, {})
         lost = torch.zeros_like(self._player, dtype=torch.bool)  # games lost by an illegal action
-        lost[[] if self.game.info.simultaneous else list(faults)] = True
+        if faults and not self.game.info.simultaneous:
+            lost[list(faults)] = True
         self._state, self._player = self._state.clone(), self._player.clone()  # callers may keep the others
         self._act(actions.to(self.device, torch.int64), lost)
         self._lengths += 1
@@ -310,9 +311,12 @@ class SeatVector(Generic[S]):
             env_ids, players = self._seating.to_move(self._state)
             joint[env_ids, players] = self._seating.ask(env_ids, players, self._pick)
             actions = joint
-        self._owed[lost] += game.info.reward_range[0]
-        env_ids = (~lost).nonzero().squeeze(1)
-        self._advance(env_ids, actions[env_ids])
+        env_ids = self._each
+        if lost.any():
+            self._owed[lost] += game.info.reward_range[0]
+            env_ids = (~lost).nonzero().squeeze(1)
+            actions = actions[env_ids]
+        self._advance(env_ids, actions)
 
     def _to_the_learner(self) -> None:
         """Let the others act in games in turns, until every game that goes on waits for the learner."""
@@ -329,14 +333,14 @@ class SeatVector(Generic[S]):
 
     def _advance(self, env_ids: Tensor, actions: Tensor) -> None:
         """Step some envs, int64 [L], ascending; the learner is owed what its seat earns."""
-        everywhere = len(env_ids) == self.num_envs
-        after = self.game.step(self._state if everywhere else self._state[env_ids], actions, checked=False)
-        if everywhere:
-            self._state = after
-        else:
-            for field, new in zip(self._state.tensors(), after.tensors(), strict=True):
-                field[env_ids] = new
-        self._owed[env_ids] += after.rewards.gather(1, self._player[env_ids, None]).squeeze(1)
+        if len(env_ids) == self.num_envs:
+            self._state = state = self.game.step(self._state, actions, checked=False)
+            self._owed += state.rewards.gather(1, self._player[:, None]).squeeze(1)
+            return
+        part = self.game.step(self._state[env_ids], actions, checked=False)
+        for field, new in zip(self._state.tensors(), part.tensors(), strict=True):
+            field[env_ids] = new
+        self._owed[env_ids] += part.rewards.gather(1, self._player[env_ids][:, None]).squeeze(1)
 
     def _end(self, env_ids: Tensor, lost: Tensor) -> Ended[S]:
         """The record of games that are over."""
