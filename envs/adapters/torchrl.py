@@ -184,7 +184,8 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         chosen = None if tensordict is None else tensordict.get(flags, None)
         if chosen is None:
             return torch.arange(self.batch_size[0], device=self.device)
-        return chosen.reshape(self.batch_size).nonzero().squeeze(1)
+        env_ids: Tensor = chosen.reshape(self.batch_size).nonzero().squeeze(1)
+        return env_ids
 
     def _seen(self) -> TensorDict:
         """Return the observations of the players and the flags of finished games; the action spec gets the mask.
