@@ -209,4 +209,4 @@ def masks_by_component(game: Game, mask: npt.NDArray[np.bool_]) -> Any:
     whole, nvec = mask.astype(np.int8), game.info.action_nvec
     if len(nvec) == 1:
         return whole
-    return tuple(whole[..., end - choices : end] for choices, end in zip(nvec, accumulate(nvec), strict=True))
+    return tuple([whole[..., end - choices : end] for choices, end in zip(nvec, accumulate(nvec), strict=True)])
