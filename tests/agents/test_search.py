@@ -217,6 +217,7 @@ def test_what_is_certain_is_the_truth() -> None:
 )
 def test_sequential_halving_shares_simulations_out(candidates: int, simulations: int, plan: list[int]) -> None:
     assert considered_visits(candidates, simulations) == plan
+    assert GumbelSearch(SMALL, Counted(), simulations).considered == int(simulations**0.5)
 
 
 def test_the_improved_policy_is_the_prior_moved_by_results() -> None:
