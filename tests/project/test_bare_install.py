@@ -85,7 +85,7 @@ def test_a_package_that_is_there_but_broken_is_named() -> None:
         *((name, "cellgames.envs.torus_v0.env", "human") for name in ("pygame", "PIL")),
         ("safetensors", "cellgames.agents.load", "trained"),
         ("sb3_contrib", "cellgames.training.maskable.sb3_import", "train"),
-        ("stable_baselines3.common.vec_env.base_vec_env", "cellgames.envs.adapters.sb3", "train"),
+        ("stable_baselines3.common.vec_env", "cellgames.envs.adapters.sb3", "train"),
         ("torchrl.data", "cellgames.envs.adapters.torchrl", "torchrl"),
         ("pyspiel", "cellgames.envs.adapters.openspiel", "openspiel"),
     ],
