@@ -90,11 +90,12 @@ def _run(arguments: argparse.Namespace) -> int:
             raise InputError(f"--{name}", "a number above 0", getattr(arguments, name))
 
     def told(row: Balance) -> None:
+        words = f"{row.games} games, {100 * row.share:.1f} %, {row.verdict}"
         if not (arguments.quiet or arguments.json):
-            words = f"{row.games} games, {100 * row.share:.1f} %, {row.verdict}"
             print(f"{row.game} {row.options} {row.agent}: {words}", file=sys.stderr, flush=True)
 
-    check_writable(arguments.out or Path("results"))
+    if arguments.out is not None:
+        check_writable(arguments.out)
     earlier = None if arguments.against is None else _earlier(arguments.against)
     rows, given = [], parameters(arguments)
     for game in arguments.games_of:
@@ -117,10 +118,9 @@ def _run(arguments: argparse.Namespace) -> int:
 def _options(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values to try by option."""
     found = {}
-    for text in texts:
-        name, equals, values = text.partition("=")
+    for name, equals, values in (text.partition("=") for text in texts):
         if not (name and equals and values):
-            raise InputError("--vary", "NAME=VALUES, such as order=alternate,drawn", shown(text))
+            raise InputError("--vary", "NAME=VALUES, such as order=alternate,drawn", shown(name + equals + values))
         found[name] = [typed_value(value) for value in values.split(",")]
     return found
 
