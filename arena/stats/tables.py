@@ -368,7 +368,7 @@ def _tallies(games: Games, by_score: bool | None) -> dict[Hashable, Tally]:
 
 
 def _finishes(record: Record) -> Iterator[tuple[int, tuple[bool, bool, float, float]]]:
-    """Yield each seat that counts in `Finish` and whether it is first, and alone, its place, and its score."""
+    """Yield each seat whose finish counts, and whether it is first, and alone, its place, and its score."""
     scores, forfeit = record.result.scores, record.result.forfeit
     if forfeit is not None:
         yield from ((seat, (False, False, len(scores), scores[seat])) for seat in forfeit.seats)

@@ -82,7 +82,7 @@ MOST_LINES = {
     "agents": 13_263,  # walks across bridges, which networks of Hex and Y see
     "training": 4_025,
     "arena": 10_497,
-    "src": 11_730,
+    "src": 11_735,  # files of records are read once for their index and their checksum
     "lab": 13_982,  # best responses by search in games with Life
     "tests": 33_000,
     "tests/lab": 3_585,  # with what needs the lab and stood in rooms of the core: supports, its page, exports, defaults

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -259,17 +259,22 @@ class Library:
         return self._index(path, about.st_mtime_ns, about.st_size)
 
     def _indexed(self, path: Path, *stamp: int) -> list[int]:
+        starts = [0]
+
+        def lines() -> Iterator[bytes]:
+            for line in file:  # a torn last one counts, and is reported as no record
+                starts.append(starts[-1] + len(line))
+                yield line
+
         with path.open("rb") as file:
-            starts = [*accumulate(map(len, file), initial=0)]  # a torn last line counts, and is reported as no record
-            file.seek(0)
-            self._check(path, file)
+            self._check(path, lines())
         return starts
 
     def _check(self, path: Path, pieces: Iterable[bytes]) -> None:
         """Raise a `ValueError` if the file is not as the finished run of its folder wrote it."""
-        found = record_lines.checksum(pieces)
         try:
-            why = record_lines.changed_file(record_lines.settings_of(path.parent)[1], path.name, found)
+            settings = record_lines.settings_of(path.parent)[1]
+            why = record_lines.changed_file(settings, path.name, record_lines.checksum(pieces))
         except RecordError:
             raise InputError(self._name(path), cause="the settings of its run are damaged") from None
         if why:
