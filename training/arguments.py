@@ -149,7 +149,7 @@ class AlphaZeroArguments(Arguments):
     num_simulations: int = option(16, "simulations of the search for each move", low=2)
     max_num_considered_actions: int = option(8, "moves that a search considers at its root, at most", low=2)
     value_scale: float = option(1.0, "weight of results in a search, beside the policy (c_scale)", above=0)
-    solver_nodes: int = option(0, "nodes of the solver (Torus to size 5) for a position or a move; 0 asks none", low=0)
+    solver_nodes: int = option(0, "nodes of the solver for a position or a move; 0 asks none", low=0)
     random_plies: int = option(4, "random turns at the start of a game, at most; drawn for each game", low=0)
     buffer_size: int = option(100_000, "latest positions that minibatches are drawn from", low=1)
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)

@@ -1,13 +1,14 @@
-"""Proof-number search for Hex and Y on small boards, of up to 64 cells, in native code.
+"""Proof-number search for Hex and Y on boards of up to 128 cells, in native code.
 
-Hex is solved to size 6 in seconds, Y to size 8. `envs/native/sources/connection_solver.cpp` explains the search.
+Hex is solved to size 6 in seconds, Y to size 8, and late positions of larger boards.
+`envs/native/sources/connection_solver.cpp` explains the search.
 
 Letters: `L` positions, `N` cells, `A` actions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,15 +22,11 @@ from cellgames.envs.connection.boards import Board
 from cellgames.envs.connection.game import ConnectionGame, ConnectionState
 from cellgames.utils.errors import InputError
 
-MOST_CELLS = 64
-"""The cells of the largest boards."""
-
-MOST_FREE = 40
-"""The free cells of positions that searches ask about. With more, some hundred nodes decide few."""
-
-_ENTRY = 48  # bytes
+_MOST_CELLS, _SMALL = 128, 64  # of the largest boards, and of those that count as small
+_MOST_FREE = 40  # cells of positions of small boards that searches ask about; with more, some hundred nodes decide few
+_OPEN = 0.75  # free share of larger boards, of which one look tells nearly all that some hundred nodes tell
 _FEW = 16  # free cells of positions in which `perfect` judges all moves
-_BOTH, _NOBODY = MOST_CELLS + 2, 255  # beyond a side of both players, and at the end of the cells around one
+_NOBODY = 255  # at the end of the cells around one
 
 
 class ConnectionSearch(ProofSearch[ConnectionGame]):
@@ -51,14 +48,18 @@ class ConnectionSearch(ProofSearch[ConnectionGame]):
     @override
     @staticmethod
     def _kind(game: ConnectionGame) -> tuple[Mapping[str, object], int, int]:
-        if (cells := game.num_cells) > MOST_CELLS:
-            raise InputError("board", f"at most {MOST_CELLS} cells, to solve it", cells, where=game.id)
-        return {"shape": game.shape, "tiling": game.tiling, "size": game.size}, _ENTRY, 4  # the swap matters not
+        if (cells := game.num_cells) > _MOST_CELLS:
+            raise InputError("board", f"at most {_MOST_CELLS} cells, to solve it", cells, where=game.id)
+        entry = 16 + 32 * -(-cells // 64)
+        return {"shape": game.shape, "tiling": game.tiling, "size": game.size}, entry, 4  # the swap matters not
 
     @override
     @staticmethod
-    def asked(game: ConnectionGame, state: ConnectionState) -> Tensor:
-        return (game.board(state) == 0).sum(1) <= (MOST_FREE if game.num_cells <= MOST_CELLS else -1)
+    def asked(game: ConnectionGame, state: ConnectionState, nodes: int, large: bool) -> tuple[Tensor, int]:
+        free, cells = (game.board(state) == 0).sum(1), game.num_cells
+        if cells <= _SMALL:
+            return free <= _MOST_FREE, nodes
+        return free <= (_OPEN * cells if large and cells <= _MOST_CELLS else -1), 1
 
     @override
     def best_moves(self, state: ConnectionState) -> Tensor:
@@ -93,12 +94,13 @@ class ConnectionSearch(ProofSearch[ConnectionGame]):
     def _run(self, state: ConnectionState, nodes: int, alone: bool = False) -> Tensor:
         found = np.zeros((len(state), 5), np.int64)
         turns = state.turn.tolist() if self.game.swap else [2] * len(state)
-        for answer, position, turn in zip(found, self._packed(state), turns, strict=True):
+        for answer, (stones, seat), turn in zip(found, self._packed(state), turns, strict=True):
             if alone:
                 self.clear()
             if turn == 0:  # the other player takes over a stone that would win
                 answer[:] = -1, -1, 0, 1 << 30, 0
                 continue
+            position = stones.ctypes.data, seat
             self._native.cellgames_connection_solve(*self._arguments, *position, nodes, answer.ctypes.data)
             if turn == 1 and answer[0] == -1:
                 answer[:2] = 1, self.game.num_cells  # the swap
@@ -109,38 +111,35 @@ class ConnectionSearch(ProofSearch[ConnectionGame]):
 
     @override
     def _write_proof(self, state: ConnectionState, stop: int, room: int, moves: int) -> int:
-        (position,), write = self._packed(state), self._native.cellgames_connection_proof
-        return int(write(*self._arguments, *position, stop, room, moves))
+        ((stones, seat),), write = self._packed(state), self._native.cellgames_connection_proof
+        return int(write(*self._arguments, stones.ctypes.data, seat, stop, room, moves))
 
-    def _packed(self, state: ConnectionState) -> Iterator[tuple[int, int, int]]:
-        """Yield the sets of the mover's and of the other's stones, as bits of an int64, and the mover's seat."""
+    def _packed(self, state: ConnectionState) -> Iterator[tuple[NDArray[np.uint8], int]]:
+        """Yield the sets of the mover's and of the other's stones, as bits of whole words, and the mover's seat."""
         boards = self.game.board(state).cpu().numpy()[:, None] == [[1], [2]]
-        cells = np.pad(boards, ((0, 0), (0, 0), (0, MOST_CELLS - boards.shape[2])))
-        sets = np.packbits(cells, 2, "little").view("<i8")[..., 0].tolist()
-        for stones, seat in zip(sets, state.current_player.tolist(), strict=True):
-            yield stones[seat], stones[1 - seat], seat
-
-
-def _set(cells: Iterator[int]) -> int:
-    return sum(1 << cell for cell in cells)
+        cells = np.pad(boards, ((0, 0), (0, 0), (0, -boards.shape[2] % 64)))
+        for stones, seat in zip(np.packbits(cells, 2, "little"), state.current_player.tolist(), strict=True):
+            yield stones[[seat, 1 - seat]], seat
 
 
 def _rules(board: Board) -> NDArray[np.uint64]:
     """Return a board as `Board` of the C++ source reads it."""
-    cells = {side: _set(cell for cell, on in enumerate(board.sides) if on & side) for side in (1, 2, 4, 8)}
+
+    def words(cells: Iterable[int]) -> list[int]:
+        bits = sum(1 << cell for cell in set(cells))
+        return [bits >> first & (1 << 64) - 1 for first in range(0, board.cells, 64)]
+
+    def beyond(side: int) -> int:
+        return _MOST_CELLS + (2 if all(goal & side for goal in board.goals) else int(not board.goals[0] & side))
+
+    cells = {side: words(cell for cell, on in enumerate(board.sides) if on & side) for side in (1, 2, 4, 8)}
     sides = [[cells[side] for side in cells if goal & side] for goal in board.goals]
     around = [
-        [near if near is not None else _beyond(board, board.across(cell, place)) for place, near in enumerate(ring)]
+        [near if near is not None else beyond(board.across(cell, place)) for place, near in enumerate(ring)]
         for cell, ring in enumerate(board.rings)
     ]
     numbers = [board.cells, *(len(goal) for goal in sides)]
-    numbers += [side for goal in sides for side in (*goal, 0, 0)[:3]]
-    numbers += [_set(iter(set(near))) for near in board.neighbours]
+    numbers += [word for goal in sides for side in (*goal, words(()), words(()))[:3] for word in side]
+    numbers += [word for near in board.neighbours for word in words(near)]
     numbers += [near for ring in around for near in (*ring, *[_NOBODY] * 8)[:8]]
     return np.array(numbers, np.uint64)
-
-
-def _beyond(board: Board, side: int) -> int:
-    """Return the number for what lies beyond a side: `MOST_CELLS` plus the seat it belongs to, or both players'."""
-    owners = [seat for seat, goal in enumerate(board.goals) if goal & side]
-    return _BOTH if len(owners) == 2 else MOST_CELLS + owners[0]

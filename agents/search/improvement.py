@@ -181,7 +181,7 @@ class TreeImprover(Improver):
 
     def _solved(self, state: State, found: Improved) -> Improved:
         """Return the results of searches, corrected where the solver decides positions."""
-        result, move = self._solve(self.game, state, self.effort.solver_nodes)
+        result, move = self._solve(self.game, state, self.effort.solver_nodes, large=True)
         won = (result == 1).nonzero().squeeze(1)
         sure = functional.one_hot(move[won], found.policy.shape[1]).float()
         winning = self._winning(state[won], found.policy[won], found.action[won])
@@ -205,7 +205,7 @@ class TreeImprover(Improver):
         after = self.game.step(state[rows], actions, checked=False)
         won = self.game.outcome(after).gather(1, state.current_player[rows, None]).squeeze(1) > 0
         going = (~after.done).nonzero().squeeze(1)
-        won[going] = self._solve(self.game, after[going], self.effort.solver_nodes)[0] == -1
+        won[going] = self._solve(self.game, after[going], self.effort.solver_nodes, large=True)[0] == -1
         return torch.zeros_like(policy).index_put((rows, actions), won.to(policy.dtype))
 
 

@@ -212,8 +212,8 @@ class ProofSearch(ABC, Generic[G]):
 
     @staticmethod
     @abstractmethod
-    def asked(game: G, state: Any) -> Tensor:
-        """Return True for positions that some hundred nodes may decide, bool [L]."""
+    def asked(game: G, state: Any, nodes: int, large: bool) -> tuple[Tensor, int]:
+        """Return True for positions to search, bool [L], and the nodes of each; the arguments are those of `solve`."""
 
 
 def proof_search(game: Game, memory: int = 1 << 26, *, table: Path | None = None) -> ProofSearch[Any]:
@@ -228,18 +228,19 @@ _small_search = cache(proof_search)
 _LOCK = Lock()  # solvers keep a table
 
 
-def solve(game: StoneGame[Any], state: Any, nodes: int) -> tuple[Tensor, Tensor]:
+def solve(game: StoneGame[Any], state: Any, nodes: int, *, large: bool = False) -> tuple[Tensor, Tensor]:
     """Return the winners of positions that go on, and winning moves, int64 [L] both: see `GamePlugin.search`.
 
     Positions that so few nodes hardly decide, and all without native code, are left open.
     """
     value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
     kind: type[ProofSearch[Any]] = plugin_of(game).hook("prover")
-    rows = kind.asked(game, state).nonzero().squeeze(1)
+    asked, most = kind.asked(game, state, nodes, large)
+    rows = asked.nonzero().squeeze(1)
     if len(rows) and not native_problem():
         with _LOCK:
-            search = _small_search(game, -(-nodes // kind.table_step) * kind.table_step * kind.node_bytes)
-            value[rows.cpu()], move[rows.cpu()] = search.solve_each(state[rows], nodes)
+            search = _small_search(game, -(-max(nodes, 8) // kind.table_step) * kind.table_step * kind.node_bytes)
+            value[rows.cpu()], move[rows.cpu()] = search.solve_each(state[rows], most)
     return value.to(state.device), move.to(state.device)
 
 

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from cellgames.utils.errors import InputError
 
-INTERFACE = 18
+INTERFACE = 19
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -189,8 +189,8 @@ _FUNCTIONS = {
     "cellgames_connection_uct": "3p",
     "cellgames_connection_gumbel": "3p",
     "cellgames_connection_walks": "6n 2i B &B",
-    "cellgames_connection_solve": "2p 5n p",
-    "cellgames_connection_proof": "2p 4n p n p",
+    "cellgames_connection_solve": "2p n p 2n p",
+    "cellgames_connection_proof": "2p n p n p n p",
     "cellgames_torus_solver_new": "3n p",
     "cellgames_torus_solver_each": "3n 2p n p",
     "cellgames_torus_solver_bound": "3n",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TEXT = (
     "Solve a position: who wins with best play, and by which moves. Hex of size 6 and Y of size 8 take some seconds\n"
-    "from the first move; boards have 64 cells at most. In Torus, sizes 2 to 4 take less than a second, and size 5\n"
+    "from the first move; boards have 128 cells at most. In Torus, sizes 2 to 4 take less than a second, and size 5\n"
     "takes a minute or two from the first moves. The command accepts size 6, which nobody has solved.\n\n"
     "--proof writes the winner's answers to all moves, and --verify checks such a file by the rules alone, with code\n"
     "that shares nothing with the solver.\n\n"

@@ -6,13 +6,17 @@ import json
 import random
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from benchmarks.agents import truth
+from every_game import generator
 from refusals import refused
 
+from cellgames.agents import random_openings
 from cellgames.agents.connection import ConnectionSearch
+from cellgames.agents.solving.prover import solve
 from cellgames.arena import MatchOptions, match
 from cellgames.cli.main import main
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
@@ -101,20 +105,44 @@ def after(solo: Solo, move: int) -> Solo:
     ids=str,
 )
 def test_proofs_hold_by_other_code(game: ConnectionGame, openings: Iterable[int], tmp_path: Path) -> None:
-    search, kind = ConnectionSearch(game), game.id.removesuffix("-v0")
+    search = ConnectionSearch(game)
     for cell in openings:
-        state = game.step(played(game), torch.tensor([cell]))
-        winner, moves = "black" if search.solve(state) == -1 else "white", search.winning_strategy(state)
-        path = tmp_path / "some.proof"
-        proof_checker.write(path, kind, game.size, game.state_to_string(state), winner, moves)
-        assert f"proved: {winner} wins" in proof_checker.check_file(path)
-        proof, _ = proof_checker.read(path)
+        winner, proof, moves = proved(search, game.step(played(game), torch.tensor([cell])), tmp_path / "some.proof")
         for wrong in (
             {**proof, "winner": "black" if winner == "white" else "white"},
-            {**proof, "format": _OTHER[kind]},
+            {**proof, "format": _OTHER[game.id.removesuffix("-v0")]},
         ):
             with pytest.raises(proof_checker.ProofError):
                 proof_checker.check(wrong, moves)
+
+
+def proved(search: ConnectionSearch, state: ConnectionState, path: Path) -> tuple[str, dict[str, Any], bytes]:
+    """Solve a position, write its proof and have it checked; return the winner and what was written."""
+    game, wins = search.game, int(search.solve(state)) == 1
+    winner = "black" if wins == (int(state.current_player) == 0) else "white"
+    moves, text = search.winning_strategy(state), game.state_to_string(state)
+    proof_checker.write(path, game.id.removesuffix("-v0"), game.size, text, winner, moves)
+    assert f"proved: {winner} wins" in proof_checker.check_file(path)
+    return winner, proof_checker.read(path)[0], moves
+
+
+@pytest.mark.parametrize("game", [Hex(size=9, swap=False), Y(size=11, swap=False)], ids=str)
+def test_late_positions_of_boards_of_two_words_are_proved(game: ConnectionGame, tmp_path: Path) -> None:
+    state = game.init(seeds(0, 16))
+    for action in random_openings(game, 16, 3 * game.num_cells // 5, generator(1)).t():
+        state = game.step(state, action)
+    state = state[~state.done]
+    seen, move = solve(game, state, 1, large=True)
+    assert not solve(game, state, 1)[0].any(), "searches for moves ask about small boards only"
+    search, found = ConnectionSearch(game), set[tuple[str, int]]()
+    for row, look in enumerate(seen.tolist()):
+        winner, proof, _ = proved(search, state[row : row + 1], tmp_path / "some.proof")
+        assert look in (0, 1 if proof["position"].endswith(winner[0]) else -1)
+        found.add((winner, look))
+    assert {winner for winner, _ in found} == {"black", "white"}
+    assert {look for _, look in found} == {-1, 0, 1}
+    after = game.step(state[seen == 1], move[seen == 1])
+    assert (search.solve(after[~after.done]) == -1).all()
 
 
 _OTHER = {"hex": "cellgames y proof 1", "y": "cellgames hex proof 1"}
@@ -151,8 +179,8 @@ def test_the_perfect_agent_wins_what_can_be_won(game: ConnectionGame) -> None:
 
 
 def test_larger_boards_are_refused() -> None:
-    with refused("board", "121"):
-        ConnectionSearch(Hex())
+    with refused("board", "144"):
+        ConnectionSearch(Hex(size=12))
     with refused("agent 'perfect'", "49"):
         match(Hex(size=7), "perfect", "random", MatchOptions(games=2))
     with refused("swap", "True"):
@@ -174,7 +202,7 @@ def test_the_command_solves_hex_and_y(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["hex-v0"], "at most 64 cells, to solve it, got 121"),
+        (["hex-v0", "--size", "12"], "at most 128 cells, to solve it, got 144"),
         (["hex-v0", "--size", "3", "--param", "tiling=octagons", "--proof", "x"], "--proof: expected Torus"),
         (["hex-v0", "--size", "5", "--param", "swap=False", "--time", "0.001"], "moves are left after"),
         (["hex-v0", "--size", "2", "--moves", "a1 b1 a2"], "expected one where the game goes on"),

@@ -79,8 +79,8 @@ class GamePlugin:
             `native_uct` and `native_gumbel`, functions that add simulations to the trees of a search by native code, as
             `agents.connection.native_trees.simulate` and `simulate_gumbel` beside it do;
             `solve`, a function of a game, `L` unfinished games and a number of nodes to the winners and winning moves,
-            int64 [L] both: 1 the player to move, -1 the opponent, 0 if the nodes leave it open; the move is -1 unless
-            the player to move wins (for zero-sum games for two in turns, at the root of a search);
+            int64 [L] both: 1 the player to move, -1 the opponent, 0 if open; the move is -1 unless the player to move
+            wins (zero-sum games for two in turns); `large=True` asks for a look at boards too large for the nodes;
             `prover`, a subclass of `agents.solving.ProofSearch`, with which `agents.solving.prover:solve` serves;
             `determinize`, a function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look
             like this to those seats, with guesses of hidden information (for `rollout`, `mcts` and AlphaZero);
