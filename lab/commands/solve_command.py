@@ -29,8 +29,8 @@ _TEXT = (
     "Solve a position: who wins with best play, and by which moves. Hex of size 6 and Y of size 8 take some seconds\n"
     "from the first move; boards have 128 cells at most. In Torus, sizes 2 to 4 take less than a second, and size 5\n"
     "takes a minute or two from the first moves. The command accepts size 6, which nobody has solved.\n\n"
-    "--proof writes the winner's answers to all moves, and --verify checks such a file by the rules alone, with code\n"
-    "that shares nothing with the solver.\n\n"
+    "--proof writes the winner's answers to all moves, which are too many where most of a large board is free.\n"
+    "--verify checks such a file by the rules alone, with code that shares nothing with the solver.\n\n"
     "Long searches: --table keeps all that the search knows in a file at any time, so that it goes on after Ctrl-C,\n"
     "kill -9 or --time."
 )
