@@ -76,6 +76,18 @@ struct CellSet {
     bool within(const CellSet& other) const { return (*this & other) == *this; }
 };
 
+// A number in which every bit of the words has a part, and `key`, for tables.
+template <int W>
+uint64_t mixed(const CellSet<W>& cells, uint64_t key) {
+    for (uint64_t word : cells.words) {
+        key += word;
+        key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9;
+        key = (key ^ (key >> 27)) * 0x94D049BB133111EB;
+        key ^= key >> 31;
+    }
+    return key;
+}
+
 constexpr int kSides = 3;
 constexpr int kConnections = 6, kHalves = 12, kWins = 48;  // kept of each kind
 constexpr int kJoined = 4;                                 // half connections that make a connection, at most
@@ -424,16 +436,8 @@ struct Solver {
         }
 
       private:
-        static uint64_t mixed(uint64_t x) {
-            x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-            x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-            return x ^ (x >> 31);
-        }
         Entry* bucket(const Position& at) const {
-            uint64_t key = static_cast<uint64_t>(at.seat);
-            for (const Set* stones : {&at.other, &at.own})
-                for (uint64_t word : stones->words) key = mixed(word + key);
-            return table_ + (key & mask_);
+            return table_ + (mixed(at.own, mixed(at.other, static_cast<uint64_t>(at.seat))) & mask_);
         }
         static bool same(const Entry& entry, const Position& at) {
             return entry.used && entry.own == at.own && entry.other == at.other && entry.seat == at.seat;
@@ -626,10 +630,7 @@ struct Solver {
 
         struct Hash {
             size_t operator()(const std::pair<Set, Set>& at) const {
-                uint64_t key = 0;
-                for (const Set& stones : {at.first, at.second})
-                    for (uint64_t word : stones.words) key = ((key << 29 | key >> 35) ^ word) * 0x9E3779B97F4A7C15;
-                return static_cast<size_t>(key >> 7);
+                return static_cast<size_t>(mixed(at.first, mixed(at.second, 0)));
             }
         };
 
