@@ -84,11 +84,11 @@ class ConnectionSearch(ProofSearch[ConnectionGame]):
         return values
 
     @override
-    def winning_strategy(self, state: ConnectionState) -> bytes:
+    def winning_strategy(self, state: ConnectionState, seconds: float | None = None) -> bytes:
         """Return the winner's moves; a `ValueError` where a swap may follow, of which proofs know nothing."""
         if self.game.swap and int(state.turn) < 2:
             raise InputError("swap", "False, or a position after the second turn", True, where=self.game.id)
-        return super().winning_strategy(state)
+        return super().winning_strategy(state, seconds)
 
     @override
     def _run(self, state: ConnectionState, nodes: int, alone: bool = False) -> Tensor:

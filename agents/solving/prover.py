@@ -182,10 +182,10 @@ class ProofSearch(ABC, Generic[G]):
         choice[found.move] = found.move >= 0
         return choice
 
-    def winning_strategy(self, state: Any) -> bytes:
+    def winning_strategy(self, state: Any, seconds: float | None = None) -> bytes:
         """Return the winner's moves in a proof of who wins one position that goes on, for `proof_checker`.
 
-        What is not solved yet is searched first. Ctrl-C stops it.
+        What is not solved yet is searched first. Ctrl-C stops it, as does a `TimeoutError` after some seconds.
         """
         room, stop = 1 << 22, torch.zeros(1, dtype=torch.int32, device="cpu")
         while True:
@@ -194,7 +194,7 @@ class ProofSearch(ABC, Generic[G]):
             with ThreadPoolExecutor(1) as threads:
                 running = threads.submit(self._write_proof, state, *places)
                 try:
-                    count = running.result()
+                    count = running.result(seconds)
                 except BaseException:
                     stop[0] = 1
                     raise

@@ -11,14 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.shared_options import (
-    GameId,
-    add_command,
-    add_json,
-    add_parameters,
-    add_quiet,
-    make_game,
-)
+from cellgames.cli.shared_options import GameId, add_command, add_json, add_parameters, add_quiet, make_game
 from cellgames.utils.errors import InputError, check_place
 from cellgames.utils.progress import StatusLine
 
@@ -29,7 +22,7 @@ _TEXT = (
     "Solve a position: who wins with best play, and by which moves. Hex of size 6 and Y of size 8 take some seconds\n"
     "from the first move; boards have 128 cells at most. In Torus, sizes 2 to 4 take less than a second, and size 5\n"
     "takes a minute or two from the first moves. The command accepts size 6, which nobody has solved.\n\n"
-    "--proof writes the winner's answers to all moves, which are too many where most of a large board is free.\n"
+    "--proof writes the winner's answers to all moves, which can be too many for any --time on a large board.\n"
     "--verify checks such a file by the rules alone, with code that shares nothing with the solver.\n\n"
     "Long searches: --table keeps all that the search knows in a file at any time, so that it goes on after Ctrl-C,\n"
     "kill -9 or --time."
@@ -168,8 +161,13 @@ class _Solving:
         from cellgames.utils.files import replacing
 
         self.line.show("writing the proof", news=True)
-        moves = self.solver.winning_strategy(self.state)
-        self.line.end()
+        left = self.arguments.time and max(0.0, self.arguments.time - self._seconds())
+        try:
+            moves = self.solver.winning_strategy(self.state, left)
+        except TimeoutError:
+            raise InputError(cause=f"no proof within {self._spent()}") from None
+        finally:
+            self.line.end()
         text = self.game.state_to_string(self.state)
         with replacing(self.arguments.proof) as part:
             write(part, self.game.id.removesuffix("-v0"), self.game.size, text, winner, moves)

@@ -199,12 +199,16 @@ def test_the_command_solves_hex_and_y(capsys: pytest.CaptureFixture[str]) -> Non
     assert "A winning move: " in capsys.readouterr().out
 
 
+_BRIDGES = "h1 k1 g3 k2 f5 k3 e7 k4 d9 k5 c11 k6"  # Black is connected, and there are too many moves to answer all
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["hex-v0", "--size", "12"], "at most 128 cells, to solve it, got 144"),
         (["hex-v0", "--size", "3", "--param", "tiling=octagons", "--proof", "x"], "--proof: expected Torus"),
         (["hex-v0", "--size", "5", "--param", "swap=False", "--time", "0.001"], "moves are left after"),
+        (["hex-v0", "--moves", _BRIDGES, "--winner", "--proof", "x", "--time", "1"], "no proof within"),
         (["hex-v0", "--size", "2", "--moves", "a1 b1 a2"], "expected one where the game goes on"),
     ],
 )
