@@ -121,7 +121,6 @@ bench: setup
 	$(BIN)/python -m benchmarks.limit
 	$(BIN)/python -m benchmarks.training.learning
 	$(BIN)/python -m benchmarks.agents.search
-	$(BIN)/python -m benchmarks.arena.census_speed
 	$(BIN)/python -m benchmarks.arena.page_speed
 	$(BIN)/python -m benchmarks.arena.bot_overhead
 	$(BIN)/python -m benchmarks.training.scaling

@@ -1,0 +1,71 @@
+"""Strength over the hours of a training: `python -m benchmarks.agents.curve hex-v0 0=a.safetensors 2.5=b.safetensors`.
+
+Its weights, each after as many core-hours, meet in a round robin as `gumbel:N`. The page with their ratings goes to
+results/strength/curve-GAME.md.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cellgames
+from benchmarks.pages import machine_head, parser_of, typed_command, write_page
+from cellgames.arena.ladder.climb import RATINGS
+from cellgames.arena.play.match_options import RoundRobinOptions
+from cellgames.arena.play.rated_runs import round_robin
+from cellgames.utils.report.model import Plot, Table
+from cellgames.utils.report.plots import INK, prepare, remove_frame
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+OUT = Path("results/strength")
+
+
+def _draw(rows: Sequence[Mapping[str, Any]], title: str, figure: Figure) -> None:
+    """Draw the ratings over the hours, with their intervals."""
+    prepare(figure, title, 7.2, 4.0)
+    axes, elo = figure.add_subplot(), [row["elo"] for row in rows]
+    errors = [[row["elo"] - row["low"] for row in rows], [row["high"] - row["elo"] for row in rows]]
+    axes.errorbar([row["hours"] for row in rows], elo, errors, fmt="o-", color=INK, linewidth=1.4, capsize=3)
+    axes.set_xlabel("core-hours", fontsize=9)
+    axes.set_ylabel("Elo, 95 % intervals", fontsize=9)
+    remove_frame(axes)
+
+
+def main() -> None:
+    """Play, and write the page."""
+    parser = parser_of("benchmarks.agents.curve", __doc__, OUT, seed=True)
+    parser.add_argument("game", help="an id")
+    parser.add_argument("weights", nargs="+", metavar="HOURS=FILE", help="the first is the anchor")
+    parser.add_argument("--games", type=int, default=20, metavar="N", help="of each pair, even (default 20)")
+    parser.add_argument("--simulations", type=int, default=64, metavar="N", help="a move (default 64)")
+    options = parser.parse_args()
+    hours = dict(text.split("=", 1) for text in options.weights)
+    agents = [f"h{hour}=gumbel:{options.simulations}:{file}" for hour, file in hours.items()]
+    asked = RoundRobinOptions(games=options.games, seed=options.seed, anchor=f"h{next(iter(hours))}", gif=False)
+    with tempfile.TemporaryDirectory() as place:
+        round_robin(cellgames.make(options.game), agents, asked, out=place, progress=True)
+        found = {row["agent"]: row for row in json.loads((Path(place) / RATINGS).read_text())["agents"]}
+    columns = {"elo": "elo", "low": "elo_low", "high": "elo_high", "score": "score"}
+    rows = [{"hours": float(h), **{name: found[f"h{h}"][key] for name, key in columns.items()}} for h in hours]
+    title = f"gumbel:{options.simulations} in {options.game} over its training"
+    text = (
+        f"{options.games} games of each pair, after two random moves, in both seats; scores in %, against all others."
+    )
+    lines = [
+        [row["hours"], round(row["elo"]), round(row["low"]), round(row["high"]), 100 * row["score"]] for row in rows
+    ]
+    table = Table("", ("core-hours", "Elo", "low", "high", "score"), lines)
+    head = machine_head(typed_command("benchmarks.agents.curve", None), "torch")
+    plot = Plot(f"curve-{options.game}", "Elo over core-hours", partial(_draw, rows, title))
+    write_page(options.out / f"curve-{options.game}.md", title, (text, table, plot), {**head, "rows": rows})
+
+
+if __name__ == "__main__":
+    main()
