@@ -165,7 +165,7 @@ class _Solving:
         try:
             moves = self.solver.winning_strategy(self.state, left)
         except TimeoutError:
-            raise InputError(cause=f"no proof within {self._spent()}") from None
+            raise InputError(cause=f"no proof within {self._seconds():.1f} s; it may have too many moves") from None
         finally:
             self.line.end()
         text = self.game.state_to_string(self.state)
