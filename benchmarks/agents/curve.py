@@ -25,16 +25,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OUT = Path("results/strength")
+NUMBERS = ("elo", "elo_low", "elo_high")
 
 
 def _draw(rows: Sequence[Mapping[str, Any]], title: str, figure: Figure) -> None:
     """Draw the ratings over the hours, with their intervals."""
     prepare(figure, title, 7.2, 4.0)
     axes, elo = figure.add_subplot(), [row["elo"] for row in rows]
-    errors = [[row["elo"] - row["low"] for row in rows], [row["high"] - row["elo"] for row in rows]]
+    errors = [[row["elo"] - row["elo_low"] for row in rows], [row["elo_high"] - row["elo"] for row in rows]]
     axes.errorbar([row["hours"] for row in rows], elo, errors, fmt="o-", color=INK, linewidth=1.4, capsize=3)
     axes.set_xlabel("core-hours", fontsize=9)
-    axes.set_ylabel("Elo, 95 % intervals", fontsize=9)
+    axes.set_ylabel("Elo below the last, 95 % intervals", fontsize=9)
     remove_frame(axes)
 
 
@@ -42,27 +43,24 @@ def main() -> None:
     """Play, and write the page."""
     parser = parser_of("benchmarks.agents.curve", __doc__, OUT, seed=True)
     parser.add_argument("game", help="an id")
-    parser.add_argument("weights", nargs="+", metavar="HOURS=FILE", help="the first is the anchor")
+    parser.add_argument("weights", nargs="+", metavar="HOURS=FILE", help="the last is the anchor")
     parser.add_argument("--games", type=int, default=20, metavar="N", help="of each pair, even (default 20)")
     parser.add_argument("--simulations", type=int, default=64, metavar="N", help="a move (default 64)")
     options = parser.parse_args()
     hours = dict(text.split("=", 1) for text in options.weights)
     agents = [f"h{hour}=gumbel:{options.simulations}:{file}" for hour, file in hours.items()]
-    asked = RoundRobinOptions(games=options.games, seed=options.seed, anchor=f"h{next(iter(hours))}", gif=False)
+    asked = RoundRobinOptions(games=options.games, seed=options.seed, anchor=f"h{[*hours][-1]}", gif=False)
     with tempfile.TemporaryDirectory() as place:
         round_robin(cellgames.make(options.game), agents, asked, out=place, progress=True)
         found = {row["agent"]: row for row in json.loads((Path(place) / RATINGS).read_text())["agents"]}
-    columns = {"elo": "elo", "low": "elo_low", "high": "elo_high", "score": "score"}
-    rows = [{"hours": float(h), **{name: found[f"h{h}"][key] for name, key in columns.items()}} for h in hours]
+    rows = [{"hours": float(h), **{name: found[f"h{h}"][name] for name in (*NUMBERS, "score")}} for h in hours]
     title = f"gumbel:{options.simulations} in {options.game} over its training"
-    text = (
-        f"{options.games} games of each pair, after two random moves, in both seats; scores in %, against all others."
-    )
-    lines = [
-        [row["hours"], round(row["elo"]), round(row["low"]), round(row["high"]), 100 * row["score"]] for row in rows
-    ]
-    table = Table("", ("core-hours", "Elo", "low", "high", "score"), lines)
     head = machine_head(typed_command("benchmarks.agents.curve", None), "torch")
+    text = (
+        f"`{head['command']}`: {options.games} games of each pair, after two random moves, in both seats; scores in %."
+    )
+    lines = [(row["hours"], *(round(row[name]) for name in NUMBERS), round(100 * row["score"], 1)) for row in rows]
+    table = Table("", ("core-hours", "Elo", "low", "high", "score"), lines)
     plot = Plot(f"curve-{options.game}", "Elo over core-hours", partial(_draw, rows, title))
     write_page(options.out / f"curve-{options.game}.md", title, (text, table, plot), {**head, "rows": rows})
 
