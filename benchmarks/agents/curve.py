@@ -1,13 +1,11 @@
 """Strength over the hours of a training: `python -m benchmarks.agents.curve hex-v0 0=a.safetensors 2.5=b.safetensors`.
 
-Its weights, each after as many core-hours, meet in a round robin as `gumbel:N`. The page with their ratings goes to
-results/strength/curve-GAME.md.
+Its weights, each after as many core-hours, meet in a round robin as `gumbel:N`, which goes on after Ctrl-C. The page
+with their ratings goes to results/strength/curve-GAME.md.
 """
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import cellgames
 from benchmarks.pages import machine_head, parser_of, typed_command, write_page
-from cellgames.arena.ladder.climb import RATINGS
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.rated_runs import round_robin
 from cellgames.utils.report.model import Plot, Table
@@ -50,17 +47,20 @@ def main() -> None:
     hours = dict(text.split("=", 1) for text in options.weights)
     agents = [f"h{hour}=gumbel:{options.simulations}:{file}" for hour, file in hours.items()]
     asked = RoundRobinOptions(games=options.games, seed=options.seed, anchor=f"h{[*hours][-1]}", gif=False)
-    with tempfile.TemporaryDirectory() as place:
-        round_robin(cellgames.make(options.game), agents, asked, out=place, progress=True)
-        found = {row["agent"]: row for row in json.loads((Path(place) / RATINGS).read_text())["agents"]}
-    rows = [{"hours": float(h), **{name: found[f"h{h}"][name] for name in (*NUMBERS, "score")}} for h in hours]
+    place = options.out / "matches" / f"curve-{options.game}"
+    played = round_robin(cellgames.make(options.game), agents, asked, out=place, progress=True)
+    found = {line.agent: line for line in played.tables.standings}
+    rows: list[dict[str, Any]] = [
+        {"hours": float(hour), "elo": line.elo, "elo_low": line.low, "elo_high": line.high, "score": line.tally.score}
+        for hour, line in ((hour, found[f"h{hour}"]) for hour in hours)
+    ]
     title = f"gumbel:{options.simulations} in {options.game} over its training"
     head = machine_head(typed_command("benchmarks.agents.curve", None), "torch")
     text = (
         f"`{head['command']}`: {options.games} games of each pair, after two random moves, in both seats; scores in %."
     )
-    lines = [(row["hours"], *(round(row[name]) for name in NUMBERS), round(100 * row["score"], 1)) for row in rows]
-    table = Table("", ("core-hours", "Elo", "low", "high", "score"), lines)
+    numbers = [(row["hours"], *(round(row[name]) for name in NUMBERS), round(100 * row["score"], 1)) for row in rows]
+    table = Table("", ("core-hours", "Elo", "low", "high", "score"), numbers)
     plot = Plot(f"curve-{options.game}", "Elo over core-hours", partial(_draw, rows, title))
     write_page(options.out / f"curve-{options.game}.md", title, (text, table, plot), {**head, "rows": rows})
 
