@@ -26,7 +26,8 @@ from cellgames.agents.loading import identities, load
 from cellgames.agents.play_loop import random_openings
 from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, plain
 from cellgames.arena.records.replays import results, verify
-from cellgames.arena.stats.tables import Tally, tally
+from cellgames.arena.report.rating_tables import forfeit_notes
+from cellgames.arena.stats.tables import Tally, forfeits, tally
 from cellgames.envs.core import Game, State
 from cellgames.runs.run_folder import check_agents, differences
 from cellgames.runs.seeds import derive
@@ -383,13 +384,12 @@ class MatchResult:
         return self.tally.interval(level)
 
     def __str__(self) -> str:
-        low, high = self.interval()
-        t = self.tally
-        return (
+        low, high, t = *self.interval(), self.tally
+        score = (
             f"{self.agents[0]} scores {self.score:.1%} against {self.agents[1]} (95 % interval {low:.1%} to "
-            f"{high:.1%}): {t.wins} wins, {t.draws} draws, {t.losses} losses; "
-            f"{t.distinct} of {t.games} games differ"
+            f"{high:.1%}): {t.wins} wins, {t.draws} draws, {t.losses} losses; {t.distinct} of {t.games} games differ"
         )
+        return "\n".join([score, *forfeit_notes(forfeits(self.records))])
 
 
 def match(

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import statistics
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
+from scipy.stats import spearmanr
 
 import cellgames
 from benchmarks.pages import parser_of, typed_command, write_page
@@ -35,88 +35,79 @@ CLOSE, STEP = 50, 100  # Elo
 
 @dataclass(frozen=True)
 class Setting:
-    """A ladder to be made: `rungs_of` chooses the rungs among the agents, which play `games` of each pair."""
+    """A ladder to be made: `rungs_of` chooses the rungs among the agents, which play `games` of each pair.
 
-    agents: str
-    games: int = 50
-    opening_plies: int = 2
+    `greedy` and `trained` are percentages of random moves, each for an agent `mixed:SHARE:AGENT`.
+    """
+
+    others: str
+    games: int
+    greedy: str = ""
+    trained: str = ""
+    opening_plies: int = 0
+
+    @property
+    def agents(self) -> list[str]:
+        """The agents that play."""
+        shares = {"greedy": self.greedy.split(), "trained": self.trained.split()}
+        mixed = [f"mixed:{int(share) / 100:g}:{agent}" for agent in shares for share in shares[agent]]
+        return [*self.others.split(), *mixed]
 
 
-_GRID = Setting(
-    "random mixed:0.8:greedy mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.2:greedy "
-    "greedy rollout:4 rollout:32 trained",
-    games=100,
-    opening_plies=0,
-)
-_MIXED = (
-    "random mixed:0.98:greedy mixed:0.95:greedy mixed:0.92:greedy mixed:0.9:greedy mixed:0.87:greedy mixed:0.83:greedy "
-    "mixed:0.8:greedy mixed:0.77:greedy mixed:0.73:greedy mixed:0.7:greedy mixed:0.65:greedy mixed:0.6:greedy "
-    "mixed:0.55:greedy mixed:0.5:greedy mixed:0.45:greedy mixed:0.4:greedy mixed:0.35:greedy mixed:0.3:greedy "
-    "mixed:0.22:greedy mixed:0.15:greedy greedy"
+_GRID = Setting("random greedy rollout:4 rollout:32 trained", 16, greedy="80 70 60 50 40 20")
+_LARGE = Setting(
+    "random greedy trained gumbel:16 gumbel:32 gumbel:64",
+    16,
+    greedy="98 95 92 90 87 83 80 77 73 70 65 60 55 50 45 40 35 30 22 15",
+    trained="50 40 35 30 25 20 15 12 10 7 5 3 2",
+    opening_plies=2,
 )
 SETTINGS = {
     "torus-small-v0": Setting(
         "random rollout:4 rollout:8 rollout:12 rollout:16 rollout:24 rollout:32 rollout:40 rollout:48 rollout:64 "
-        "rollout:80 rollout:96 mixed:0.6:greedy mixed:0.55:greedy mixed:0.5:greedy mixed:0.4:greedy greedy "
-        "mcts:4 mcts:8 mcts:12 mcts:32 mcts:64 mcts:100 mcts:200 mcts:400 mixed:0.2:trained mixed:0.1:trained "
-        "mixed:0.05:trained mixed:0.02:trained trained"
+        "rollout:80 rollout:96 greedy mcts:4 mcts:8 mcts:12 mcts:32 mcts:64 mcts:100 mcts:200 mcts:400 trained",
+        50,
+        greedy="60 55 50 40",
+        trained="20 10 5 2",
+        opening_plies=2,
     ),
     "torus-v0": Setting(
-        "random rollout:4 rollout:16 rollout:64 mcts:16 mcts:32 mcts:100 mixed:0.97:greedy mixed:0.9:greedy "
-        "mixed:0.87:greedy mixed:0.84:greedy mixed:0.8:greedy mixed:0.75:greedy mixed:0.7:greedy mixed:0.6:greedy "
-        "mixed:0.5:greedy mixed:0.3:greedy mixed:0.2:greedy greedy mixed:0.5:trained mixed:0.45:trained "
-        "mixed:0.4:trained mixed:0.35:trained mixed:0.3:trained mixed:0.25:trained mixed:0.2:trained "
-        "mixed:0.15:trained mixed:0.12:trained mixed:0.1:trained "
-        "mixed:0.07:trained mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16",
-        games=20,
+        "random rollout:4 rollout:16 rollout:64 mcts:16 mcts:32 mcts:100 greedy trained gumbel:16",
+        20,
+        greedy="97 90 87 84 80 75 70 60 50 30 20",
+        trained="50 45 40 35 30 25 20 15 12 10 7 5 3 2",
+        opening_plies=2,
     ),
     "hex-small-v0": Setting(
-        "random rollout:2 rollout:4 rollout:8 rollout:16 rollout:32 rollout:64 rollout:128 mixed:0.7:greedy "
-        "mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.3:greedy mixed:0.2:greedy mixed:0.1:greedy greedy "
-        "mixed:0.3:trained mixed:0.2:trained mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
-        games=40,
+        "random rollout:2 rollout:4 rollout:8 rollout:16 rollout:32 rollout:64 rollout:128 greedy trained mcts:8 "
+        "mcts:100",
+        40,
+        greedy="70 60 50 40 30 20 10",
+        trained="30 20 10 5",
+        opening_plies=2,
     ),
     "y-small-v0": Setting(
-        "random rollout:4 rollout:8 rollout:16 rollout:24 rollout:32 rollout:64 rollout:128 mixed:0.5:greedy "
-        "mixed:0.3:greedy mixed:0.2:greedy greedy  mixed:0.4:trained mixed:0.3:trained mixed:0.2:trained "
-        "mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
-        games=40,
+        "random rollout:4 rollout:8 rollout:16 rollout:24 rollout:32 rollout:64 rollout:128 greedy trained mcts:8 "
+        "mcts:100",
+        40,
+        greedy="80 65 50 30 20",
+        trained="50 40 30 20 10 5",
+        opening_plies=2,
     ),
-    **dict.fromkeys(
-        ("hex-v0", "y-v0"),
-        Setting(
-            f"{_MIXED} mixed:0.5:trained mixed:0.4:trained mixed:0.35:trained mixed:0.3:trained mixed:0.25:trained "
-            "mixed:0.2:trained mixed:0.15:trained mixed:0.12:trained mixed:0.1:trained mixed:0.07:trained "
-            "mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16 gumbel:32 gumbel:64",
-            games=16,
-        ),
-    ),
+    "hex-v0": _LARGE,
+    "y-v0": _LARGE,
     "cloth-of-gold-small-v0": Setting(
-        "random rollout:8 mixed:0.85:greedy mixed:0.7:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.3:greedy greedy "
-        "champion mixed:0.5:trained mixed:0.35:trained mixed:0.25:trained mixed:0.2:trained mixed:0.15:trained "
-        "mixed:0.1:trained trained",
-        games=40,
-        opening_plies=0,
+        "random rollout:8 greedy champion trained", 40, greedy="85 70 60 50 40 30 15", trained="60 50 35 25 20 15 10"
     ),
-    **dict.fromkeys(
-        ("cloth-of-gold-v0", "cloth-of-gold-wild-small-v0"),
-        Setting(
-            "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.4:greedy mixed:0.2:greedy greedy mixed:0.6:trained "
-            "mixed:0.4:trained mixed:0.25:trained mixed:0.15:trained mixed:0.05:trained trained",
-            games=20,
-            opening_plies=0,
-        ),
+    "cloth-of-gold-v0": Setting("random greedy trained", 20, greedy="80 60 40 20", trained="60 40 25 15 5"),
+    "cloth-of-gold-wild-small-v0": Setting(
+        "random greedy trained", 16, greedy="80 70 60 50 40 20", trained="60 40 30 25 15 5"
     ),
-    "cloth-of-gold-wild-v0": Setting(
-        "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.4:greedy mixed:0.2:greedy greedy", games=40, opening_plies=0
-    ),
-    "grid-adaptation-small-v0": _GRID,
-    **dict.fromkeys(
-        ("grid-adaptation-v0", "grid-adaptation-talk-small-v0", "grid-adaptation-talk-v0"), replace(_GRID, games=16)
-    ),
-    "toroidal-cup-small-v0": Setting(
-        "random greedy trained rollout:8 mixed:0.5:greedy rollout:64", games=200, opening_plies=0
-    ),
+    "cloth-of-gold-wild-v0": Setting("random greedy trained", 16, greedy="70 40", trained="50 20"),
+    "grid-adaptation-small-v0": replace(_GRID, games=100, greedy=f"{_GRID.greedy} 90 30 10", trained="30"),
+    **dict.fromkeys(("grid-adaptation-v0", "grid-adaptation-talk-small-v0", "grid-adaptation-talk-v0"), _GRID),
+    "toroidal-cup-small-v0": Setting("random greedy trained rollout:8 rollout:64", 200, greedy="90 70 50 30 15"),
+    "toroidal-cup-v0": Setting("random greedy trained", 40, greedy="80 60 40 20"),
 }
 
 
@@ -147,7 +138,7 @@ def fingerprint(game: Game, agents: Iterable[str], opening_plies: int) -> str:
 def calibrate(id: str, setting: Setting) -> dict[str, float]:
     """Rate the agents; write what the package keeps, and return the ratings."""
     options = RoundRobinOptions(games=setting.games, seed=1, opening_plies=setting.opening_plies, gif=False)
-    round_robin(cellgames.make(id), setting.agents.split(), options, out=OUT / id, progress=True)
+    round_robin(cellgames.make(id), setting.agents, options, out=OUT / id, progress=True)
     found = json.loads((OUT / id / RATINGS).read_text())
     rated = {row["agent"]: row["elo"] for row in found["agents"]}
     chosen, kept = rungs_of(rated), ("agent", "elo", "elo_low", "elo_high")
@@ -181,9 +172,7 @@ def check(id: str, rated: Mapping[str, float]) -> None:
         "mean error": round(statistics.fmean(map(abs, errors))),
         f"off by {CLOSE} at most": sum(abs(error) <= CLOSE for error in errors),
         "interval contains the rating": sum(row[4] for row in rows),
-        "rank correlation": round(
-            statistics.correlation(_ranks([row[1] for row in rows]), _ranks([row[2] for row in rows])), 3
-        ),
+        "rank correlation": round(float(spearmanr([row[1] for row in rows], [row[2] for row in rows]).statistic), 3),
     }
     print(f"{id}: {numbers}")
     text = (
@@ -214,10 +203,6 @@ def overview() -> None:
     columns = ("ladder", "rungs", "Elo from bottom to top", "steps", *heads)
     rows = [row + [None] * (len(columns) - len(row)) for row in rows]
     write_page(OUT / "README.md", "Ladders", (text, Table("", columns, rows, shown=len(rows))))
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    return [float(rank) for rank in np.argsort(np.argsort(values))]
 
 
 def main() -> None:

@@ -277,7 +277,8 @@ def test_nobody_is_blamed_with_the_reason_of_another() -> None:
 )
 def test_a_wrong_forfeit_does_not_replay(change: Callable[[Result], dict[str, Any]], message: str) -> None:
     bad = Nonsense("bad", lambda actions, env_ids: torch.where((env_ids % 3 == 0) & (actions > 9), 99, actions))
-    records = match(TORUS, bad, Steady("other"), MatchOptions(games=12)).records
+    records = (played := match(TORUS, bad, Steady("other"), MatchOptions(games=12))).records
+    assert f"bad forfeited {sum(one.result.forfeit is not None for one in records)} games of 12: " in str(played)
     record = next(record for record in records if record.result.forfeit)
     with pytest.raises(ReplayError) as caught:
         replay(replace(record, result=replace(record.result, **change(record.result))))
