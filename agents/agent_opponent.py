@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game
+from cellgames.utils.files import PathLike
 
 from .base import AnyAgent, takes_states
 from .loading import load
@@ -37,13 +39,13 @@ class AgentOpponent:
         return f"AgentOpponent({self.name!r})"
 
 
-def as_opponent(agent: AnyAgent | str, game: Game | None = None) -> AgentOpponent:
+def as_opponent(agent: AnyAgent | PathLike, game: Game | None = None) -> AgentOpponent:
     """Return an agent, or the one of a spec such as "greedy" (`load`), as an opponent in a game, if one is named.
 
     Raises:
         ValueError: as `load` says, or the agent cannot play the game.
     """
-    found = load(agent, game) if isinstance(agent, str) else agent
+    found = load(agent, game) if isinstance(agent, str | os.PathLike) else agent
     if game is not None:
         takes_states(found, game)
     return AgentOpponent(found)

@@ -31,6 +31,7 @@ from cellgames.agents.networks.agent_files import (
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import additions, resolve
 from cellgames.utils.errors import InputError, listed, shown
+from cellgames.utils.files import PathLike
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -177,13 +178,9 @@ AGENTS: dict[str, AgentSpec] = {
             f"{_HERE}.mixed:mixed",
         ),
         *(AgentSpec(*arguments) for arguments in additions().agents),
+        AgentSpec("champion[:FILE]", "designs that evolution found, in the Cup and Cloth of Gold", by_game=True),
         AgentSpec(
-            "champion[:FILE]", "designs that evolution has found, in the Toroidal Cup and Cloth of Gold", by_game=True
-        ),
-        AgentSpec(
-            "perfect",
-            "plays without a mistake on solved boards: Torus to size 4 (5 as far as it can decide), Hex to 6, Y to 8",
-            by_game=True,
+            "perfect", "never errs on solved boards: Torus to size 4 (5 in part), Hex to 6, Y to 8", by_game=True
         ),
     )
 }
@@ -244,8 +241,8 @@ MOST_NAME = 60
 HUMAN = "human"
 """The name that records have for a person."""
 
-Agents: TypeAlias = "Sequence[str | AnyAgent] | Mapping[str, str | AnyAgent]"
-"""Specs, `NAME=SPEC` and agents, or a mapping from names to specs and agents."""
+Agents: TypeAlias = "Sequence[PathLike | AnyAgent] | Mapping[str, PathLike | AnyAgent]"
+"""Specs, `NAME=SPEC`, paths and agents, or a mapping from names to specs, paths and agents."""
 
 _NAME = re.compile(r"[^\W_][\w.+-]*")
 
@@ -313,10 +310,11 @@ def own_name(agent: AnyAgent) -> str:
 
 
 def named_agents(agents: Agents) -> list[tuple[str, str | AnyAgent]]:
-    """Return names with specs and agents, in the given order."""
+    """Return names with specs and agents, in the given order; a path is its text."""
     if isinstance(agents, Mapping):
-        return list(agents.items())
-    return [split_name(agent) if isinstance(agent, str) else (own_name(agent), agent) for agent in agents]
+        return [(name, os.fspath(one) if isinstance(one, os.PathLike) else one) for name, one in agents.items()]
+    texts = (str, os.PathLike)
+    return [split_name(os.fspath(one)) if isinstance(one, texts) else (own_name(one), one) for one in agents]
 
 
 def by_name(agents: Agents) -> dict[str, str | AnyAgent]:

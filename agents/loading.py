@@ -20,6 +20,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.agents.networks.agent_files import MIXTURE_FILE, MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.envs.registry import find_modules_here, plugin_of
 from cellgames.utils.errors import InputError, check_one_of, clipped, shown
+from cellgames.utils.files import PathLike
 from cellgames.utils.version import __version__
 
 from .agent_specs import AGENTS, AgentFile, Agents, file_of, inner_spec, named_agents, split_name
@@ -47,7 +49,7 @@ def default_opponents(game: Game) -> list[str]:
     return ["random", *([] if game.info.search_obstacles else ["rollout:16"])]
 
 
-def load(spec: str, game: Game | None = None, *, name: str | None = None) -> AnyAgent:
+def load(spec: PathLike, game: Game | None = None, *, name: str | None = None) -> AnyAgent:
     """Return the agent that `spec` describes; its `name` is the spec, or the one of `NAME=SPEC`.
 
     Args:
@@ -55,9 +57,8 @@ def load(spec: str, game: Game | None = None, *, name: str | None = None) -> Any
             trained weights, `my_run/agent.safetensors`, or of the run's folder; the path of a model that
             Stable-Baselines3 saved, `model.zip`, which plays its likeliest action, or `model.zip:sample`, which draws
             it; or the import path of your own, `my_package.bots:MyBot`: a class, made without arguments or with the
-            text after a second colon (`my_package.bots:MyBot:text`), an agent, or a plain function from one PettingZoo
-            observation to an action. Modules of the current directory are found. `NAME=SPEC` gives the agent another
-            name (`agent_specs.split_name`).
+            text after a second colon, an agent, or a plain function from one PettingZoo observation to an action.
+            Modules of the current directory are found. `NAME=SPEC` gives another name (`agent_specs.split_name`).
         game: the game to play; an agent that cannot play it is refused here instead of at its first move.
         name: another way to give a name; the whole text is then the spec.
 
@@ -65,6 +66,7 @@ def load(spec: str, game: Game | None = None, *, name: str | None = None) -> Any
         ValueError: unknown or malformed spec, what cannot be imported, an object that is no agent, or not for
             this game; the message says what is missing.
     """
+    spec = os.fspath(spec)
     if name is None:
         name, spec = split_name(spec)
     from .base import BaseAgent, takes_states
@@ -130,11 +132,9 @@ def _import(spec: str, module: str, attribute: str) -> Any:
     try:
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
-        missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
-        if missing:
-            reason = f"there is no module {shown(error.name)} in the current directory or among the installed ones"  # type: ignore[union-attr]  # a ModuleNotFoundError
-        else:
-            reason = f"importing {module} failed with {type(error).__name__}: {error}"
+        reason = f"importing {module} failed with {type(error).__name__}: {error}"
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            reason = f"there is no module {shown(error.name)} in the current directory or among the installed ones"
         raise InputError(f"agent {shown(spec)}", cause=reason) from error
     if not hasattr(loaded, attribute):
         public = [name for name in vars(loaded) if not name.startswith("_")]

@@ -6,6 +6,7 @@ Letters: `B` games (envs), `L` seats that act, `K` components of an action.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
@@ -108,9 +109,8 @@ def _as_opponent(game: Game, given: Any) -> Opponent:
         return UNIFORM
     if isinstance(given, Opponent):
         return given
-    if isinstance(given, str) or any(hasattr(given, method) for method in ("act", "act_on_state")):
-        made: Opponent = resolve(_OF_AGENT)(given, game)
-        return made
+    if isinstance(given, str | os.PathLike) or any(hasattr(given, method) for method in ("act", "act_on_state")):
+        return resolve(_OF_AGENT)(given, game)  # type: ignore[no-any-return]  # an `Opponent`
     expected = "an agent, its name such as 'greedy', an opponent with start and pick, or a list of them"
     raise InputError("opponents", expected, shown(given), where=game.id)
 

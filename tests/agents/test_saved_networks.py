@@ -67,7 +67,7 @@ def test_what_is_saved_comes_back_and_plays_its_game_by_its_path(game: Game, kin
     for one, other in zip(judged(back, game), judged(network, game), strict=True):
         assert torch.equal(one, other)
     assert [child.name for child in tmp_path.iterdir()] == ["w.safetensors"]
-    agent = load(str(path), game)
+    agent = load(path, game)
     assert agent.name == acting(agent, game).name == str(path)
     seats = torch.tensor([[0] * game.info.num_players, [1, *[0] * (game.info.num_players - 1)]])
     played = play(game, [agent, load("random", game)], seats, seeds(0, 2), [generator(0), generator(1)])
@@ -79,7 +79,7 @@ def test_weights_of_one_size_serve_another_where_the_network_does(file: Path) ->
     network, about = load_network(file, bigger)
     assert network.game == bigger
     assert about["parameters"] == {"size": 3}
-    agent = load(str(file), bigger)
+    agent = load(file, bigger)
     played = play(bigger, [agent], torch.zeros((3, 2), dtype=torch.int64), seeds(1, 3), [generator()])
     assert played.state.done.all()
 
@@ -92,25 +92,25 @@ def about_changed(path: Path, **changes: Any) -> None:
 def test_weights_for_another_game_are_refused(file: Path, tmp_path: Path) -> None:
     cup = cellgames.make("toroidal-cup-small-v0")
     with refused("game"):
-        load(str(file), cup)
+        load(file, cup)
     flat = tmp_path / "flat.safetensors"
     save_network(flat, FlatNetwork(TORUS, SMALL))
     about_changed(flat)
     with refused(str(flat), "others"):
-        load(str(flat), TORUS)
+        load(flat, TORUS)
 
 
 def test_files_that_hold_no_network_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "w.safetensors"
     with refused(str(path), "none"):
-        load(str(path))
+        load(path)
     safetensors.torch.save_file({"a": torch.zeros(1)}, path)
     with refused(str(path), "none", cause="were they saved by cellgames?"):
-        load(str(path))
+        load(path)
     about = {"format": FORMAT + 1, "cellgames": "9.9"}
     safetensors.torch.save_file({"a": torch.zeros(1)}, path, metadata={"about": json.dumps(about)})
     with refused(str(path), f"{FORMAT + 1} of cellgames 9.9"):
-        load(str(path))
+        load(path)
 
 
 def test_a_digest_tells_weights_that_changed_and_old_files_have_none(file: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_digest_tells_weights_that_changed_and_old_files_have_none(file: Path)
     save_network(file, network_for(TORUS), made={"steps": 12})
     about_changed(file, sha257=digest)
     with refused(str(file), "'sha257'"):
-        load(str(file))
+        load(file)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_files_for_what_there_is_not_are_refused_by_name(
 def test_the_folder_of_a_run_is_its_agent_unless_it_has_the_name_of_one(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent = load(str(file.parent), TORUS)
+    agent = load(file.parent, TORUS)
     assert agent.name == str(file.parent)
     assert isinstance(agent, saved.WeightsAgent)
     monkeypatch.chdir(tmp_path)

@@ -138,7 +138,7 @@ def test_weights_that_learned_without_the_swap_do_not_play_with_it(tmp_path: Pat
     file = tmp_path / "weights.safetensors"
     save_network(file, make_network(cellgames.make("hex-v0", size=3, swap=False), Size(4, 1)))
     with refused("game", where=str(file)):
-        load(str(file), cellgames.make("hex-v0", size=3))
+        load(file, cellgames.make("hex-v0", size=3))
 
 
 def test_trained_varies_its_games_so_that_no_stored_line_beats_it_again_and_again() -> None:

@@ -61,7 +61,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 
 def test_the_file_of_a_run_is_the_policy_as_an_agent(whole: Finished) -> None:
-    agent = load(str(whole.agent), GAME).playing(GAME)  # type: ignore[union-attr]  # of a file
+    agent = load(whole.agent, GAME).playing(GAME)  # type: ignore[union-attr]  # of a file
     state = torch.load(whole.out / CHECKPOINT, weights_only=True)["learner"]["network"]
     assert equal(dict(agent.network.state_dict()), state)
     assert agent.share == 0.5
@@ -76,7 +76,7 @@ def test_it_learns_to_open_on_octagons_and_to_beat_random_play(tmp_path: Path) -
         **{"opponents": "self", "learning_rate": 1e-2, "eval_every": 20, "random_plies": 1, "eval_games": 200},
     }
     finished = train(tiny(**settings), tmp_path)
-    network = load(str(finished.agent), GAME).playing(GAME).network  # type: ignore[union-attr]  # of a file
+    network = load(finished.agent, GAME).playing(GAME).network  # type: ignore[union-attr]  # of a file
     empty = GAME.init(torch.tensor([0]))
     with torch.no_grad():
         prediction = network.policy_and_value(GAME.observe(empty, 0), GAME.legal_actions(empty))

@@ -190,5 +190,5 @@ def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     save_network(tmp_path / "agent.safetensors", model.policy.network, sample=True)
     saved = load_network(tmp_path / "agent.safetensors").network
     assert equal(dict(saved.state_dict()), dict(model.policy.network.state_dict()))
-    agent = load(str(tmp_path / "agent.safetensors"), game)
+    agent = load(tmp_path / "agent.safetensors", game)
     assert compare(game, agent, other, 100, 7).ahead > 0.65
