@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.networks.agent_files import MIXTURE_FILE, MODEL_SUFFIX, WEIGHTS_SUFFIX
-from cellgames.envs.registry import find_modules_here, plugin_of
+from cellgames.envs.registry import as_game, find_modules_here, plugin_of
 from cellgames.utils.errors import InputError, check_one_of, clipped, shown
 from cellgames.utils.files import PathLike
 from cellgames.utils.version import __version__
@@ -49,7 +49,7 @@ def default_opponents(game: Game) -> list[str]:
     return ["random", *([] if game.info.search_obstacles else ["rollout:16"])]
 
 
-def load(spec: PathLike, game: Game | None = None, *, name: str | None = None) -> AnyAgent:
+def load(spec: PathLike, game: Game | str | None = None, *, name: str | None = None) -> AnyAgent:
     """Return the agent that `spec` describes; its `name` is the spec, or the one of `NAME=SPEC`.
 
     Args:
@@ -59,7 +59,7 @@ def load(spec: PathLike, game: Game | None = None, *, name: str | None = None) -
             it; or the import path of your own, `my_package.bots:MyBot`: a class, made without arguments or with the
             text after a second colon, an agent, or a plain function from one PettingZoo observation to an action.
             Modules of the current directory are found. `NAME=SPEC` gives another name (`agent_specs.split_name`).
-        game: the game to play; an agent that cannot play it is refused here instead of at its first move.
+        game: the game to play, or its id; an agent that cannot play it is refused here instead of at its first move.
         name: another way to give a name; the whole text is then the spec.
 
     Raises:
@@ -90,9 +90,9 @@ def load(spec: PathLike, game: Game | None = None, *, name: str | None = None) -
     if isinstance(agent, BaseAgent):
         agent.spec = spec
     if game is not None:
+        game = as_game(game)
         takes_states(agent, game)
-        fits = getattr(agent, "check_game", None)
-        if fits is not None:
+        if (fits := getattr(agent, "check_game", None)) is not None:
             fits(game)
     return agent
 

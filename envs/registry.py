@@ -172,6 +172,11 @@ def make(id: str, **parameters: Any) -> Game:
     return _made(entry.id, *_class_for(REGISTRY[entry.plugin.id].plugin, {**entry.parameters, **given}))
 
 
+def as_game(game: Game | str) -> Game:
+    """Return a game itself, or the one of an id that `cellgames.make` takes."""
+    return make(import_games(game)) if isinstance(game, str) else game
+
+
 def _class_for(plugin: GamePlugin, given: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
     """Return the class that parameters ask for, the game's or its extension's, and the parameters that it takes."""
     kind = resolve(plugin.game)

@@ -38,6 +38,7 @@ from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.ratings import ELO_PER_LOG, outcome_probabilities
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.envs.core import Game
+from cellgames.envs.registry import as_game
 from cellgames.envs.titles import setting_title
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError, clipped, listed, shown
@@ -378,7 +379,7 @@ class Climb:
 
 
 def climb(
-    game: Game,
+    game: Game | str,
     agents: Agents,
     options: LadderOptions | None = None,
     *,
@@ -390,7 +391,7 @@ def climb(
     """Place an agent on the ladder of a game, keep the games and write the report; see the module.
 
     Args:
-        game: a game with a ladder (`Ladder.of`).
+        game: a game with a ladder (`Ladder.of`); or its id.
         agents: the newcomer alone: a spec for `agents.load`, also `NAME=SPEC`, or an agent; or a mapping from its name.
             A rung of the same name is left out.
         options: such as `LadderOptions(games=100)`; None for the defaults.
@@ -402,7 +403,7 @@ def climb(
     Raises:
         ValueError: no ladder for this game, more than one newcomer, or an agent that cannot play.
     """
-    options, folder = options or LadderOptions(), Path(out).absolute()
+    game, options, folder = as_game(game), options or LadderOptions(), Path(out).absolute()
     given = by_name(agents)
     if len(given) != 1:
         raise InputError("agents", "one agent, which climbs", len(given))

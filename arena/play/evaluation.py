@@ -18,6 +18,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import distinct, failed, make_tables, tally
 from cellgames.envs.core import Game
+from cellgames.envs.registry import as_game
 from cellgames.utils.report.model import Column, Table, people_table
 from cellgames.utils.statistics import mean_interval
 
@@ -30,7 +31,7 @@ Row = Mapping[str, Any]
 
 
 def play_evaluation(
-    game: Game,
+    game: Game | str,
     agents: Mapping[str, AnyAgent],
     options: MatchOptions | None = None,
     *,
@@ -44,14 +45,14 @@ def play_evaluation(
     `FreeForAllOptions`, the agents take turns on all seats, equally often each.
 
     Args:
-        game: the rules.
+        game: the rules, or their id.
         agents: by name; two of them for a match.
         options: None for the defaults. In larger games no move is forced, but by `FreeForAllOptions`.
         progress: True to report on standard error.
         keep: gets each batch of games as it ends, such as `store.feeding` gives it.
         done: games of the first batches, whole ones, which are not played again.
     """
-    options, found = options or MatchOptions(), list(done)
+    game, options, found = as_game(game), options or MatchOptions(), list(done)
     names, seats = sorted(agents), game.info.num_players
     if seats == 2 and not isinstance(options, FreeForAllOptions):
         batches = [batch_of(names, both_seats(names[0], names[1], openings)) for openings in options.chunks()]
@@ -106,11 +107,8 @@ def play_some(
     kind = MatchOptions if in_pairs else FreeForAllOptions
     options = kind(games=games, seed=seed, opening_plies=opening_plies(game) if plies is None else plies)
     groups = combinations(sorted(agents), 2) if in_pairs else [tuple(agents)]
-    return [
-        record
-        for group in groups
-        for record in play_evaluation(game, {name: agents[name] for name in group}, options, progress=shown)
-    ]
+    chosen = ({name: agents[name] for name in group} for group in groups)
+    return [record for players in chosen for record in play_evaluation(game, players, options, progress=shown)]
 
 
 def evaluate(game: Game, records: Sequence[Record], agent: str, *, void: bool = False) -> Row:

@@ -29,9 +29,11 @@ from cellgames.arena.records.replays import results, verify
 from cellgames.arena.report.rating_tables import forfeit_notes
 from cellgames.arena.stats.tables import Tally, forfeits, tally
 from cellgames.envs.core import Game, State
+from cellgames.envs.registry import as_game
 from cellgames.runs.run_folder import check_agents, differences
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError
+from cellgames.utils.files import PathLike
 from cellgames.utils.version import __version__
 
 from .match_options import MatchOptions
@@ -393,19 +395,19 @@ class MatchResult:
 
 
 def match(
-    game: Game, first: str | AnyAgent, second: str | AnyAgent, options: MatchOptions | None = None
+    game: Game | str, first: PathLike | AnyAgent, second: PathLike | AnyAgent, options: MatchOptions | None = None
 ) -> MatchResult:
     """Play a match.
 
     The games are those that a round robin with these agents and options plays, whichever agent comes first.
 
     Args:
-        game: for two players.
+        game: for two players; or its id.
         first: an agent, or a spec for `agents.load`, also `NAME=SPEC`.
         second: another one, with another name.
         options: such as `MatchOptions(games=200, seed=1)`; None for the defaults.
     """
-    options = options or MatchOptions()
+    game, options = as_game(game), options or MatchOptions()
     agents = load_two_player_agents(game, [first, second])
     one, two = agents
     player, names = GamePlayer(game, agents, options), sorted(agents)

@@ -38,6 +38,7 @@ from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.envs.core import Game
+from cellgames.envs.registry import as_game
 from cellgames.runs.run_folder import ANSWERS, RunFolder, RunKind
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, shown
@@ -175,7 +176,7 @@ class RoundRobin(FreeForAll):
 
 
 def round_robin(
-    game: Game,
+    game: Game | str,
     agents: Agents,
     options: RoundRobinOptions | None = None,
     *,
@@ -188,7 +189,7 @@ def round_robin(
     """Play all pairs, keep the games and write the tables; see the module.
 
     Args:
-        game: for two players; in larger games two agents have half of the seats each.
+        game: for two players, or its id; in larger games two agents have half of the seats each.
         agents: specs for `agents.load`, also `NAME=SPEC`, or agents; or a mapping from names to them. Names differ.
         options: such as `RoundRobinOptions(games=200, seed=1)`; None for the defaults.
         out: the folder; created if necessary. A run in it that is this one, or a smaller one, is continued.
@@ -205,7 +206,7 @@ def round_robin(
         WorkerError: a worker ended while it played a chunk; finished chunks are kept.
         ValueError: options or agents that do not fit the game or each other.
     """
-    options, folder = options or RoundRobinOptions(), Path(out).absolute()
+    game, options, folder = as_game(game), options or RoundRobinOptions(), Path(out).absolute()
     agents = by_name(agents)
     players = load_agents(game, agents)
     names, seats = sorted(players), game.info.num_players
@@ -248,7 +249,7 @@ def round_robin(
 
 
 def free_for_all(
-    game: Game,
+    game: Game | str,
     agents: Agents,
     options: FreeForAllOptions | None = None,
     *,
@@ -263,7 +264,7 @@ def free_for_all(
     The errors are those of `round_robin`.
 
     Args:
-        game: for any number of players.
+        game: for any number of players; or its id.
         agents: see `round_robin`. Their number may be less than the number of seats, equal or greater.
         options: such as `FreeForAllOptions(games=300, seed=1)`; None for the defaults.
         out: the folder; created if necessary. A run in it that is this one, or one of fewer games, is continued.
@@ -272,7 +273,7 @@ def free_for_all(
         warn: see `round_robin`.
         workers: see `round_robin`.
     """
-    options, folder = options or FreeForAllOptions(), Path(out).absolute()
+    game, options, folder = as_game(game), options or FreeForAllOptions(), Path(out).absolute()
     agents = by_name(agents)
     players = load_agents(game, agents)
     names, seats = sorted(players), game.info.num_players
@@ -287,9 +288,8 @@ def free_for_all(
     run, records = GamesRun(game, agents, options, settings, place, warn), list[Record]()
     plan = table_batches(names, seatings(len(names), seats, options.games, options.seed), options)
     planned = {pairing for batch in plan for pairing in batch.games}
-    schedule = all_games([Stage(plan, game.id)], records)
     with run.games(players, store=store, knows=planned.__contains__, progress=progress, workers=workers) as games:
-        games.run(schedule)
+        games.run(all_games([Stage(plan, game.id)], records))
         with waiting("Rating, and writing the report", shown=progress):
             tables, files = _rated(run, records)
     return FreeForAll(Path(out), tables, tuple(records), games.played, tuple(files))
@@ -312,10 +312,8 @@ def _rated(
     report = run_report(
         tables, run.settings, info.players, simultaneous=info.simultaneous, order=order, costs=run.costs(records)
     )
-    return tables, [
-        *run.files,
-        *write_report(run.place.path, report, run.warn, outdated=(*REPORT_FILES, *FORMER_FILES)),
-    ]
+    written = write_report(run.place.path, report, run.warn, outdated=(*REPORT_FILES, *FORMER_FILES))
+    return tables, [*run.files, *written]
 
 
 def top_game(tables: Tables, records: Sequence[Record]) -> Record:

@@ -362,9 +362,8 @@ class Vector(Generic[S]):
             InputError: games of another kind, or of a number other than that of envs.
         """
         fields = list(zip(self._state.tensors(), games.tensors(), strict=False))
-        if type(games) is not type(self._state) or any(
-            own.shape != new.shape or own.dtype != new.dtype for own, new in fields
-        ):
+        alike = all(own.shape == new.shape and own.dtype == new.dtype for own, new in fields)
+        if type(games) is not type(self._state) or not alike:
             raise InputError("games", f"{self.num_envs} games of {self.game!r}", games, where=self.game.id)
         self._state = self._state.clone()  # callers keep what they have seen
         for own, new in zip(self._state.tensors(), games.tensors(), strict=True):
@@ -427,13 +426,9 @@ class Vector(Generic[S]):
         return self.game.draw_batch(self.state)._repr_html_()
 
 
-def _actions(game: Game[S], state: S, random: bool, given: Tensor) -> Tensor:
-    return game.random_actions(state, given) if random else given
-
-
 def _by_parts(game: Game[S], state: S, starts: Starts[S], random: bool, given: Tensor) -> tuple[S, Transition]:
     """Play a step by the contract's hooks; only the envs that ended start over."""
-    actions = _actions(game, state, random, given)
+    actions = game.random_actions(state, given) if random else given
     after = game._step(state, actions)
     done = after.done
     transition = Transition(actions, after.rewards, after.terminated, after.truncated)
@@ -457,7 +452,7 @@ def _compiled(
         # No game is over between two steps, so these two fields need no reading and no writing.
         never = torch.zeros(num_envs, dtype=torch.bool, device=device)
         state = kind(*(never if name in _ENDS else field for name, field in zip(names, fields, strict=True)))
-        actions = _actions(game, state, random, given)
+        actions = game.random_actions(state, given) if random else given
         after = game._step(state, actions)
         done = after.done
         running = after.merge(game._init(next_seed(after.seed)), lambda now, new: choose_envs(done, new, now))

@@ -178,7 +178,7 @@ def test_a_puzzle_of_cloth_of_gold_is_a_rare_turn_that_wins_with_its_round(
 ) -> None:
     monkeypatch.setattr(analysis_board, "_PATIENCE_S", 60.0)
     game = cellgames.make("cloth-of-gold-small-v0")
-    records = match(game, "greedy", "other=greedy", options=MatchOptions(games=2)).records
+    records = match("cloth-of-gold-small-v0", "greedy", "other=greedy", options=MatchOptions(games=2)).records
     with Store(tmp_path / "store.sqlite") as store:
         store.add(records, source=("file", "here"))
         puzzle = find_puzzle(store, Random(1))
