@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from cellgames.agents.agent_specs import split_name
 from cellgames.agents.loading import default_opponents
-from cellgames.envs.registry import plugins
+from cellgames.envs.registry import as_game, plugins
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import Option, Options, Strings, option, redefault
 
@@ -95,13 +95,13 @@ class Arguments(Options):
         return dict(map(split_name, self.eval_opponents))
 
     @classmethod
-    def fitted(cls, game: Game, **given: Any) -> Self:
-        """Return arguments for a game: given values, else those of its preset, else defaults.
+    def fitted(cls, game: Game | str, **given: Any) -> Self:
+        """Return arguments for a game, or its id: given values, else those of its preset, else defaults.
 
         Raises:
             ValueError: an unknown setting, or a value that makes no sense.
         """
-        known = [one.name for one in cls.options()]
+        game, known = as_game(game), [one.name for one in cls.options()]
         if unknown := [name for name in given if name not in known]:
             raise InputError("settings", f"those of {cls.algorithm} ({', '.join(known)})", shown(unknown[0]))
         values = {**preset(cls.algorithm, game.id, game.parameters), **given}

@@ -251,7 +251,7 @@ def test_what_is_given_goes_before_a_preset_and_a_preset_before_defaults(monkeyp
         ("toroidal-cup-v0", TrainingPreset("ppo", {"num_envs": 9})),
     ]
     monkeypatch.setattr("cellgames.training.arguments.presets", lambda: given)
-    small = PPOArguments.fitted(cellgames.make("torus-small-v0"), num_steps=1)
+    small = PPOArguments.fitted("torus-small-v0", num_steps=1)
     assert (small.num_envs, small.num_steps, small.num_epochs) == (6, 1, 5)
     assert small.clip_range == PPOArguments(game="torus-v0").clip_range
     large = PPOArguments.fitted(cellgames.make("torus-v0"))
