@@ -305,7 +305,7 @@ def with_options(text: str, **options: str | int) -> str:
 def own_name(agent: AnyAgent) -> str:
     """Return the name of an agent; a `ValueError` if it has none that can be read."""
     if not isinstance(name := getattr(agent, "name", None), str):
-        raise InputError("name", f"a text as the name of {type(agent).__name__}", shown(name))
+        raise InputError("name", "a text", shown(name), "PolicyAgent makes agents of functions", type(agent).__name__)
     return name
 
 
