@@ -117,7 +117,7 @@ class ClothOfGoldWild(ClothOfGold):
     @cached_property
     @override
     def info(self) -> GameInfo:
-        base = super().info
+        base = replace(super().info, title="Wild Cloth of Gold")
         most = min(LARGEST, max(int(base.observation.high), HIGHEST * self.weather))
         return replace(
             base,

@@ -123,7 +123,7 @@ class GridAdaptationTalk(GridAdaptation[TalkState]):
     @cached_property
     @override
     def info(self) -> GameInfo:
-        base = self.base.info
+        base = replace(self.base.info, title="Grid Adaptation with talk")
         planes = base.observation.shape[0] + words.num_planes(self) + (self.reward_sharing is not None) * self.players
         return replace(
             base,

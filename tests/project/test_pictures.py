@@ -52,9 +52,9 @@ def test_pictures_of_the_page_are_small() -> None:
     [
         ("torus-v0", {"size": 4}, "Torus, size 4"),
         ("toroidal-cup-small-v0", {}, "Toroidal Cup, 24 x 48"),
-        ("cloth-of-gold-small-v0", {}, "Cloth of Gold, 32 x 32"),
+        ("cloth-of-gold-wild-small-v0", {}, "Wild Cloth of Gold, 32 x 32"),
         ("grid-adaptation-small-v0", {}, "Grid Adaptation, size 9, 4 players"),
-        ("grid-adaptation-talk-small-v0", {"players": 3}, "Grid Adaptation, size 9, 3 players"),
+        ("grid-adaptation-talk-small-v0", {"players": 3}, "Grid Adaptation with talk, size 9, 3 players"),
     ],
 )
 def test_titles_say_how_large_the_board_is(id: str, parameters: dict[str, int], title: str) -> None:
