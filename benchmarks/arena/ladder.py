@@ -107,7 +107,7 @@ SETTINGS = {
     "grid-adaptation-small-v0": replace(_GRID, games=100, greedy=f"{_GRID.greedy} 90 30 10", trained="30"),
     **dict.fromkeys(("grid-adaptation-v0", "grid-adaptation-talk-small-v0", "grid-adaptation-talk-v0"), _GRID),
     "toroidal-cup-small-v0": Setting("random greedy trained rollout:8 rollout:64", 200, greedy="90 70 50 30 15"),
-    "toroidal-cup-v0": Setting("random greedy trained", 40, greedy="80 60 40 20"),
+    "toroidal-cup-v0": Setting("random greedy trained", 20, greedy="80 60 40 20"),
 }
 
 
