@@ -174,14 +174,14 @@ def identities(agents: Agents, game: Game | None = None) -> dict[str, str]:
     return {name: _of_spec(agent, game) if isinstance(agent, str) else identity(agent, game) for name, agent in named}
 
 
-def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
+def identity(agent: PathLike | AnyAgent, game: Game | None = None) -> str:
     """Return a text without spaces that tells an agent from others that have had its name, "" if that is unknown.
 
-    The agent may be a text that `agents.load` takes, of which a name does not matter; one that has a text `identity` of
+    The agent may be what `agents.load` takes, of which a name does not matter; one that has a text `identity` of
     its own says itself. In each game `trained` and `gumbel` have other weights.
     """
-    if isinstance(agent, str):
-        return _of_spec(split_name(agent)[1], game)
+    if isinstance(agent, str | os.PathLike):
+        return _of_spec(split_name(os.fspath(agent))[1], game)
     declared = getattr(agent, "identity", None)
     if isinstance(declared, str):
         return "".join(declared.split())

@@ -173,7 +173,7 @@ def make(id: str, **parameters: Any) -> Game:
 
 
 def as_game(game: Game | str) -> Game:
-    """Return a game itself, or the one of an id that `cellgames.make` takes."""
+    """Return a game itself, or the one of an id that a user typed, as `cellgames.make` does (`import_games`)."""
     return make(import_games(game)) if isinstance(game, str) else game
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 
 from cellgames.envs.core.game import Game
-from cellgames.envs.registry import REGISTRY, GameSpec, as_game, follow, make
+from cellgames.envs.registry import REGISTRY, GameSpec, follow, make
 from cellgames.utils.errors import InputError, shown
 
 try:
@@ -122,7 +122,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
     """
 
     def __init__(self, game: Game | str, *, seed: int = 0, position: str = "", name: str = "") -> None:
-        self.rules = game = as_game(game)
+        self.rules = game = make(game) if isinstance(game, str) else game
         if obstacles := game.info.search_obstacles:
             raise InputError("game", "one in turns with perfect information", cause=", ".join(obstacles), where=game.id)
         position = unquote(position)

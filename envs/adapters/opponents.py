@@ -6,7 +6,6 @@ Letters: `B` games (envs), `L` seats that act, `K` components of an action.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
@@ -18,6 +17,7 @@ from torch import Tensor
 from cellgames.envs.core import Game, chance
 from cellgames.plugins import resolve
 from cellgames.utils.errors import InputError, shown
+from cellgames.utils.files import PathLike
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -87,8 +87,8 @@ UNIFORM = Uniform()
 """The opponent that plays any legal action with equal chance."""
 
 
-Opponents: TypeAlias = "Opponent | AnyAgent | str | Sequence[Opponent | AnyAgent | str | None] | None"
-"""One opponent, or several of which games draw: each an agent, its name as `cellgames.agents.load` takes it ("greedy"),
+Opponents: TypeAlias = "Opponent | AnyAgent | PathLike | Sequence[Opponent | AnyAgent | PathLike | None] | None"
+"""One opponent, or several of which games draw: each an agent, its name or path as `cellgames.agents.load` takes it,
 or anything with the methods of `Opponent`; None is `UNIFORM`."""
 
 
@@ -109,7 +109,7 @@ def _as_opponent(game: Game, given: Any) -> Opponent:
         return UNIFORM
     if isinstance(given, Opponent):
         return given
-    if isinstance(given, str | os.PathLike) or any(hasattr(given, method) for method in ("act", "act_on_state")):
+    if isinstance(given, str) or any(hasattr(given, method) for method in ("act", "act_on_state", "__fspath__")):
         return resolve(_OF_AGENT)(given, game)  # type: ignore[no-any-return]  # an `Opponent`
     expected = "an agent, its name such as 'greedy', an opponent with start and pick, or a list of them"
     raise InputError("opponents", expected, shown(given), where=game.id)

@@ -97,6 +97,7 @@ def test_lists_and_mappings() -> None:
     assert by_name({"b": first, "a": "greedy", "random": "random"}) == {"b": first, "a": "greedy", "random": "random"}
     assert list(by_name({"b": first, "a": "greedy"})) == ["b", "a"]
     assert by_name({"my bot": First("my bot")}).keys() == {"my bot"}  # its own name
+    assert by_name([Path("a.zip")]) == by_name({"a.zip": Path("a.zip")}) == {"a.zip": "a.zip"}
     with refused("agents", "more than one me"):
         by_name(["me=greedy", "me=random"])
     with refused("agents", "one for a and b"):
@@ -105,8 +106,7 @@ def test_lists_and_mappings() -> None:
 
 def test_a_loaded_agent_has_its_name_and_keeps_its_identity() -> None:
     for text in ("me=greedy", "me=rollout:4", "me=trained", "me=arena_bots:First"):
-        spec = text.removeprefix("me=")
-        agent = load(text, GAME)
+        spec, agent = text.removeprefix("me="), load(text, GAME)
         assert agent.name == "me"
         assert identity(text, GAME) == identity(spec, GAME) == identity(agent, GAME)
         assert identities([text], GAME) == identities(by_name({"me": spec}), GAME) == {"me": identity(spec, GAME)}

@@ -271,11 +271,11 @@ def test_a_season_of_bots_feeds_the_store_and_one_without_does_not(path: Path, t
 def test_an_identity_changes_with_weights_and_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = tmp_path / "agent.safetensors"
     weights.write_bytes(b"one")
-    one = identity(str(weights))
-    assert one == identity(str(tmp_path)) == identity(f"gumbel:8:{weights}") == digest(b"one")
+    one = identity(weights)
+    assert one == identity(tmp_path) == identity(f"gumbel:8:{weights}") == digest(b"one")
     weights.write_bytes(b"two")
-    assert identity(str(weights)) != one
-    assert identity(str(tmp_path / "missing.safetensors")) == ""
+    assert identity(weights) != one
+    assert identity(tmp_path / "missing.safetensors") == ""
     bot = tmp_path / "some_bot.py"
     bot.write_text("class Bot: ...\n")
     monkeypatch.chdir(tmp_path)  # where it is found before it is imported
