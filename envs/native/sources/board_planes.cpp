@@ -34,9 +34,9 @@ struct Layout {
 // Write the cells of some bits, 0 or 1.
 #if defined(__GNUC__)
 CELLGAMES_INLINE void write_bits(uint16_t bits, int16_t* out) {
-    typedef int16_t Cells __attribute__((vector_size(2 * kBits)));
-    const Cells places = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768};
-    const Cells cells = (((Cells{} + static_cast<int16_t>(bits)) & places) != 0) & 1;
+    typedef uint16_t Cells __attribute__((vector_size(2 * kBits)));
+    const Cells to_top = {32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1};
+    const Cells cells = (Cells{} + bits) * to_top >> 15;
     std::memcpy(out, &cells, sizeof cells);
 }
 CELLGAMES_INLINE void write_bits(uint16_t bits, float* out) {
@@ -76,7 +76,7 @@ CELLGAMES_INLINE void unpack(const Layout& layout, const uint64_t* words, Number
         else if (layout.words > 1) unpack<kWords, pieces()>(layout, words, out);
         else unpack<kWord, pieces()>(layout, words, out);
     };
-    const int64_t pieces = (layout.width - 1) / kBits;
+    const int64_t pieces = (std::min(layout.width, layout.cols) - 1) / kBits;
     if (pieces == 0) as(std::integral_constant<int, 1>());
     else if (pieces == 1) as(std::integral_constant<int, 2>());
     else if (pieces == 2) as(std::integral_constant<int, 3>());
@@ -134,9 +134,8 @@ CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, in
     const int64_t size = layout.rows * layout.cols, stored = layout.stored(), room = size + 64;
     const int64_t all = layout.boards + layout.values, seats = layout.seats;
     std::vector<uint64_t> words(static_cast<size_t>(layout.boards * kTile * stored));
-    std::vector<Number> boards(static_cast<size_t>((seats > 1 ? layout.boards : 1) * room)), same(static_cast<size_t>(size));
-    const size_t bytes = sizeof(Number) * static_cast<size_t>(size);
     const bool far = layout.games * seats * all * size * static_cast<int64_t>(sizeof(Number)) > kFarBytes;
+    std::vector<Number> spare(static_cast<size_t>((far ? all * size : 0) + room));  // a whole look if it goes far
     Number *near = seen + from * seats * all * size, *const end = seen + to * seats * all * size;
     Output out(near);
     for (int64_t first = from; first < to; first += kTile) {
@@ -151,29 +150,31 @@ CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, in
         }
         for (int64_t look = 0; look < lanes * seats; ++look) {
             const int64_t lane = look / seats;
+            const bool again = look % seats > 0;  // the next seat of a game, which sees most of what the last one saw
             const int16_t* numbers = layout.numbers + (first * seats + look) * layout.values;
-            for (int64_t place = 0, board = 0, value = 0; place < all; ++place, near += size) {
+            Number* plane = far ? spare.data() : near;
+            for (int64_t place = 0, board = 0, value = 0; place < all; ++place, plane += size) {
                 const bool second = board >= layout.first_boards && value >= layout.first_values;
                 if (board >= (second ? layout.boards : layout.first_boards)) {
-                    const auto number = static_cast<Number>(numbers[value++]);
-                    if (far) {
-                        std::fill(same.begin(), same.end(), number);
-                        out.put(same.data(), bytes);
-                    } else {
-                        std::fill(near, near + size, number);
-                    }
+                    const int16_t number = numbers[value];
+                    if (!far || !again || number != numbers[value - layout.values])
+                        std::fill(plane, plane + size, static_cast<Number>(number));
+                    ++value;
                     continue;
                 }
-                Number* cells = boards.data() + (seats > 1 ? board * room : 0);
-                const bool over = !far && seats == 1 && end - near >= room;  // what it writes too much is overwritten
-                if (over || look % seats == 0) {
-                    const uint64_t* given = words.data() + (lane * layout.boards + board) * stored;
-                    unpack(layout, given, over ? near : cells);
+                const uint64_t* given = words.data() + (lane * layout.boards + board) * stored;
+                if (!again && (far || end - plane >= room)) {
+                    unpack(layout, given, plane);  // what it writes too much is overwritten
+                } else if (!again) {
+                    unpack(layout, given, spare.data());
+                    std::copy(spare.data(), spare.data() + size, plane);
+                } else if (!far) {
+                    std::copy(plane - all * size, plane - (all - 1) * size, plane);
                 }
-                if (far) out.put(cells, bytes);
-                else if (!over) std::copy(cells, cells + size, near);
                 ++board;
             }
+            if (far) out.put(spare.data(), sizeof(Number) * static_cast<size_t>(all * size));
+            else near = plane;
         }
     }
     if (far) out.finish();
