@@ -100,8 +100,8 @@ def put_out(grid: Grid, fire: Fire, seed: Tensor, weather: Tensor, forest: Tenso
 
 def draw_strikes(seed: Tensor, weather: Tensor, generations: int, cells: int) -> tuple[Tensor, Tensor]:
     """Return the strikes of lightning in rounds: generations from 1 on (0 for none) and cells, int64 [n, 6] each."""
-    number = torch.arange(_STRIKES, device=seed.device)
-    when, where = (chance.draw(seed[:, None], STRIKES, 2 * number + part) for part in (0, 1))
+    counter = torch.arange(2 * _STRIKES, device=seed.device)
+    when, where = chance.draw(seed[:, None], STRIKES, counter).unflatten(1, (-1, 2)).unbind(2)
     storm = (weather == STORM)[:, None]
     return torch.where(storm, chance.uniform_int(when, generations) + 1, 0), chance.uniform_int(where, cells)
 

@@ -44,9 +44,10 @@ def place_animals(seed: Tensor, free: Tensor, animals: int) -> Tensor:
     ranks = free.cumsum(1, dtype=torch.int32)
     places: list[Tensor] = []
     taken = torch.zeros((len(seed), 0), dtype=torch.int64, device=seed.device)  # ranks among all free cells, ascending
-    for number in range(animals):
+    lots = chance.draw(seed[:, None], ANIMALS, torch.arange(animals, device=seed.device))
+    for number, lot in enumerate(lots.unbind(1)):
         left = (ranks[:, -1] - number).clamp(min=0)
-        rank = chance.uniform_int(chance.draw(seed, ANIMALS, torch.full_like(seed, number)), left)
+        rank = chance.uniform_int(lot, left)
         for other in taken.unbind(1):
             rank = rank + (other <= rank)
         rank = torch.where(left > 0, rank, free.shape[1] + number)

@@ -7,13 +7,12 @@ al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), the generator that
 
 from __future__ import annotations
 
-import sys
 from typing import TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from cellgames.envs.native import Library, Operator
 from cellgames.utils.errors import InputError
 
 # Purposes: each names one stream of a seed. Games number theirs from USER on.
@@ -25,7 +24,6 @@ _MASK_61 = (1 << 61) - 1
 _WEYL = 0x1E3779B97F4A7C15  # odd, below 2^61
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 Seed = TypeVar("Seed", int, Tensor)
-_WORDS = [np.array(word, dtype=np.uint32) for word in range(33)]  # in calls, twice as quick as numbers
 
 
 def _threefry(key_low: Seed, key_high: Seed, x: Seed, y: Seed) -> tuple[Seed, Seed]:
@@ -41,36 +39,7 @@ def _threefry(key_low: Seed, key_high: Seed, x: Seed, y: Seed) -> tuple[Seed, Se
     return x, y
 
 
-def _threefry_numpy(seed: Tensor, counter: Tensor, purpose: int) -> Tensor:
-    """Return `draw` on the CPU: real 32-bit words, and calls that cost a tenth of a tensor operation's."""
-    words = np.ascontiguousarray(seed.numpy()).reshape(-1, 1).view(np.uint32)  # low, high
-    keys = [words[:, 0], words[:, 1]]
-    keys.append(keys[0] ^ keys[1] ^ np.uint32(0x1BD11BDA))
-    x, y = counter.numpy().astype(np.uint32).reshape(-1) + keys[0], keys[1] + np.uint32(purpose)
-    turned = np.empty_like(y)
-    for block in range(5):
-        for turn in _ROTATIONS[block % 2]:
-            x += y
-            np.right_shift(y, _WORDS[32 - turn], out=turned)
-            np.left_shift(y, _WORDS[turn], out=y)
-            y |= turned
-            y ^= x
-        x += keys[(block + 1) % 3]
-        y += keys[(block + 2) % 3]
-        y += _WORDS[block + 1]
-    y &= np.uint32(0x7FFFFFFF)
-    return torch.from_numpy(np.stack((x, y), 1).view(np.int64)).view(seed.shape)
-
-
-def _plain(*tensors: Tensor) -> bool:
-    """Return True if the numbers are at hand, on a machine that stores the low half of a word first."""
-    return (
-        sys.byteorder == "little"
-        and not torch.compiler.is_compiling()
-        and all(type(x) is Tensor and x.device.type == "cpu" and not torch._is_functional_tensor(x) for x in tensors)
-    )
-
-
+@Operator
 def draw(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
     """Return 63 random bits for each element.
 
@@ -83,11 +52,17 @@ def draw(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
         int64, the broadcast shape, uniform over 0 to 2^63 - 1.
     """
     seed, counter = torch.broadcast_tensors(seed, counter)
-    if _plain(seed, counter):
-        return _threefry_numpy(seed, counter, purpose)
     purposes = torch.full_like(counter, purpose)
     low, high = _threefry(seed & _MASK, (seed >> 32) & _MASK, counter, purposes)
     return ((high & 0x7FFFFFFF) << 32) | low
+
+
+@draw.native
+def _native_draw(native: Library, seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
+    seed, counter = torch.broadcast_tensors(seed, counter)
+    out = torch.empty_like(seed, memory_format=torch.contiguous_format)
+    native.cellgames_draw(out.numel(), purpose, seed, counter, out)
+    return out
 
 
 def draw_one(seed: int, purpose: int, counter: int) -> int:

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from cellgames.utils.errors import InputError
 
-INTERFACE = 19
+INTERFACE = 20
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -226,6 +226,7 @@ _FUNCTIONS = {
     "cellgames_toroidal_cup_seen": "10n 3b q p",
     "cellgames_choose": "6n 2p q &q &f &q",
     "cellgames_random_legal": "4n p q &q",
+    "cellgames_draw": "2n 2q &q",
     "cellgames_spread_bits": "q 2n &q",
     "cellgames_grid_adaptation_step": "p 4n 2p 2n 4p",
     "cellgames_grid_adaptation_talk_step": "p 4n 2p 2n 7p",

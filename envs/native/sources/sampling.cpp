@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "random.h"
+#include "threefry.h"
 
 namespace {
 
@@ -11,6 +12,11 @@ using namespace cellgames;
 CELLGAMES_DISPATCH void spread(uint64_t root, int64_t from, int64_t to, int64_t* out) {
     for (int64_t place = from; place < to; ++place)
         out[place] = static_cast<int64_t>(mixed(root + static_cast<uint64_t>(place) * 0x9E3779B97F4A7C15ull) >> 33);
+}
+
+CELLGAMES_DISPATCH void draw_all(uint32_t purpose, int64_t count, const int64_t* seed, const int64_t* counter, int64_t* out) {
+    for (int64_t at = 0; at < count; ++at)
+        out[at] = static_cast<int64_t>(draw_63(seed[at], purpose, static_cast<uint32_t>(counter[at])));
 }
 
 // Choices of rows of logits. Numbers are rounded as torch's are, one operation after the other.
@@ -121,4 +127,9 @@ CELLGAMES_EXPORT void cellgames_choose(int64_t rows, int64_t threads, int64_t wi
                                        int64_t* chosen, float* behind, int64_t* total) {
     const Choosing choosing{width, bits, logit_stride, mask_stride, logits, mask, lots, chosen, behind, total};
     in_parallel(rows, threads, [&](int64_t from, int64_t to) { choose(choosing, from, to); });
+}
+
+// Write `count` numbers of 63 random bits, by seeds and counters int64 [count]: `chance.draw`.
+CELLGAMES_EXPORT void cellgames_draw(int64_t count, int64_t purpose, const int64_t* seed, const int64_t* counter, int64_t* out) {
+    draw_all(static_cast<uint32_t>(purpose), count, seed, counter, out);
 }

@@ -46,8 +46,7 @@ def test_a_draw_is_a_threefry_block_of_seed_and_counter() -> None:
     assert len(set(extremes.tolist())) == 4
 
 
-def test_draws_are_the_same_from_tensor_operations_as_from_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On other devices, and for the compiler, there are only the former."""
+def test_draws_are_the_same_from_tensor_operations_as_from_native_code() -> None:
     most = torch.iinfo(torch.int64).max
     cases = [
         (seeds(3, 50)[:, None], torch.arange(9)),
@@ -58,9 +57,7 @@ def test_draws_are_the_same_from_tensor_operations_as_from_words(monkeypatch: py
     ]
     for purpose in (chance.USER, 2**32 - 1):
         quick = [chance.draw(*case[:1], purpose, *case[1:]) for case in cases]
-        with monkeypatch.context() as patch:
-            patch.setattr(chance, "_threefry_numpy", None)
-            patch.setattr(chance, "_plain", lambda *tensors: False)
+        with without_native():
             slow = [chance.draw(*case[:1], purpose, *case[1:]) for case in cases]
         assert all(torch.equal(one, other) for one, other in zip(quick, slow, strict=True))
     assert torch.equal(cases[0][0], seeds(3, 50)[:, None]), "a draw has written into its seeds"
