@@ -1,11 +1,11 @@
 """Learning curves of three learners in the small presets, and ablations of `examples/ppo.py`.
 
-    python examples/learning_curves.py --seconds 600 --seeds 5
+    python examples/learning_curves.py --seconds 60 --seeds 5
 
 The learners are `examples/ppo.py` by self-play, MaskablePPO of sb3-contrib with its default settings against `random`,
 and `cellgames train` with its defaults for the game. Each gets the same time for playing and learning, and is measured
-before, on the way and at the end. Evaluations do not count. Results go to `results/studies/learning/`, a figure to
-`docs/images/learning.png`. A run that the results have is not repeated.
+before, on the way and at the end. Evaluations do not count. Results go to `results/studies/learning/`, figures over
+seconds and steps to `docs/images/`. A run that the results have is not repeated.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import platform
 import subprocess
 import sys
@@ -20,10 +21,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for `examples`, when this file is run as a script
 
@@ -46,6 +50,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "8 channels": {"channels": 8},
     "1 convolution": {"layers": 1},
 }
+COLOURS = {"examples/ppo.py": "#0072b2", "MaskablePPO": "#d55e00", "cellgames train": "#009e73"}
 OUT = Path("results/studies/learning/results.json")
 FIGURE = Path("docs/images/learning.png")
 
@@ -86,7 +91,7 @@ def scores(id: str, agent: Agent, games: int) -> dict[str, list[float]]:
     return {other: [round(row[name], 4) for name in ("score", "low", "high")] for other, row in rows.items()}
 
 
-def curve(id: str, stages: Stages, seconds: float, games: int, points: int = 2) -> list[dict[str, Any]]:
+def curve(id: str, stages: Stages, seconds: float, games: int, points: int = 3) -> list[dict[str, Any]]:
     """Return steps, seconds of playing and learning, and scores: of the untrained agent, then of `points` more."""
     spent, found, began = 0.0, list[dict[str, Any]](), time.process_time()  # other work on the machine is not counted
     for steps, agent in stages:
@@ -104,7 +109,7 @@ def curve(id: str, stages: Stages, seconds: float, games: int, points: int = 2) 
 def suite_curve(id: str, seed: int, seconds: float, games: int) -> list[dict[str, Any]]:
     """Return the same of `cellgames train`, by its own evaluations; its runs are stopped by the time of their rows."""
     with tempfile.TemporaryDirectory() as folder:
-        words = ["train", id, "--seed", str(seed), "--out", folder, "--device", "cpu", "--eval-every", "4"]
+        words = ["train", id, "--seed", str(seed), "--out", folder, "--device", "cpu", "--eval-every", "12"]
         words += ["--eval-opponents", *LADDER, "--eval-games", str(games), "--threads", "1", "--quiet"]
         run = subprocess.Popen([sys.executable, "-m", "cellgames", *words], stderr=subprocess.DEVNULL)
         rows: list[dict[str, str]] = []
@@ -123,23 +128,51 @@ def suite_curve(id: str, seed: int, seconds: float, games: int) -> list[dict[str
     ]
 
 
-def draw(runs: dict[str, Any], path: Path) -> None:
-    """Draw score against `random` and `greedy` over seconds, a panel for each game."""
+def over_seeds(runs: dict[str, Any], run: str, other: str, by: str, most: float) -> tuple[Any, Any, Any]:
+    """Return places up to `most`, and the mean score in % there with half of its 95 % interval over the run's seeds."""
+    found = [rows for key, rows in runs.items() if key.rpartition(" ")[0] == run]
+    if not found:
+        return (), (), ()
+    x = np.linspace(0, min(most, *(rows[-1][by] for rows in found)), 13)
+    y = 100 * np.array([np.interp(x, [row[by] for row in rows], [row[other][0] for row in rows]) for rows in found])
+    count = len(found)
+    half = stats.t.ppf(0.975, count - 1) * y.std(0, ddof=1) / count**0.5 if count > 1 else np.zeros_like(x)
+    return x, y.mean(0), half
+
+
+def table(runs: dict[str, Any], seconds: float) -> str:
+    """Return Markdown: the scores of each learner at the end, means over seeds with 95 % intervals."""
+    lines = ["| preset | learner | seeds | steps | " + " | ".join(f"`{other}`" for other in LADDER) + " |"]
+    lines.append("| --- | --- | ---: | ---: |" + " ---: |" * len(LADDER))
+    for game, learner in product(GAMES, COLOURS):
+        run = f"{game}-small-v0 {learner}"
+        found = [rows for key, rows in runs.items() if key.rpartition(" ")[0] == run]
+        steps = [np.interp(seconds, *([row[by] for row in rows] for by in ("seconds", "steps"))) for rows in found]
+        cells = []
+        for other in LADDER * bool(steps):
+            _, mean, half = over_seeds(runs, run, other, "seconds", seconds)
+            low, high = max(0, mean[-1] - half[-1]), min(100, mean[-1] + half[-1])
+            cells.append(f"{mean[-1]:.0f} ({low:.0f} to {high:.0f})")
+        if steps:
+            numbers = f"{len(steps)} | {sum(steps) / len(steps):,.0f}"
+            lines.append(f"| {game}-small-v0 | {learner} | {numbers} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def draw(runs: dict[str, Any], path: Path, by: str, most: float = math.inf) -> None:
+    """Draw score against `random` and `greedy` over seconds or steps, a panel for each game; bands are intervals."""
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(2, 3, figsize=(12, 6), sharey=True, layout="constrained")
-    colours = {"examples/ppo.py": "#0072b2", "MaskablePPO": "#d55e00", "cellgames train": "#009e73"}
     for game, panel in zip(GAMES, panels.flat, strict=True):
-        for learner, colour in colours.items():
-            for key, rows in runs.items():
-                if key.startswith(f"{game}-small-v0 {learner} "):
-                    for other, style in (("random", "-"), ("greedy", "--")):
-                        y = [[100 * number for number in row[other]] for row in rows]
-                        x = [row["seconds"] for row in rows]
-                        panel.plot(x, [row[0] for row in y], style, color=colour, label=f"{learner}, {other}")
-                        panel.fill_between(x, [r[1] for r in y], [r[2] for r in y], color=colour, alpha=0.1, lw=0)
-        panel.set_visible(any(key.startswith(f"{game}-small-v0") for key in runs))
-        panel.set(title=f"{game}-small-v0", xlabel="seconds", ylim=(-2, 102))
+        for learner, colour in COLOURS.items():
+            for other, style in (("random", "-"), ("greedy", "--")):
+                x, mean, half = over_seeds(runs, f"{game}-small-v0 {learner}", other, by, most)
+                if len(x):
+                    panel.plot(x, mean, style, color=colour, label=f"{learner}, {other}")
+                    panel.fill_between(x, mean - half, mean + half, color=colour, alpha=0.15, lw=0)
+        panel.set(title=f"{game}-small-v0", xlabel=by, ylim=(-2, 102))
+        panel.locator_params(axis="x", nbins=5)
         panel.axhline(50, color="0.8", lw=0.8)
     panels[0, 0].set_ylabel("score, %")
     panels[1, 0].set_ylabel("score, %")
@@ -187,12 +220,17 @@ def main() -> None:
     kept |= {"command": " ".join(["python", *sys.argv]), "machine": platform.machine(), "torch": torch.__version__}
     kept |= {"games": options.games, "seconds": options.seconds}
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    for name, work in jobs.items():
-        if name not in kept["runs"] and options.only in name:
-            kept["runs"][name] = work()
+    missing = [name for name in jobs if name not in kept["runs"] and options.only in name]
+    for name in (*missing, None):
+        if name:
+            kept["runs"][name] = jobs[name]()
             print(name, kept["runs"][name][-1], flush=True)
-            options.out.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
-    draw(kept["runs"], options.figure)
+        options.out.write_text(json.dumps(kept) + "\n", "utf-8")
+    said = f"`{kept['command']}`: scores in %, {options.games} games a seed against each agent."
+    page = f"# Learning curves\n\n{said}\n\n{table(kept['runs'], options.seconds)}"
+    options.out.with_suffix(".md").write_text(page, "utf-8")
+    draw(kept["runs"], options.figure, "seconds", options.seconds)
+    draw(kept["runs"], options.figure.with_stem(f"{options.figure.stem}_steps"), "steps")
 
 
 if __name__ == "__main__":
