@@ -1,4 +1,5 @@
-// Random bits spread out of one number: `envs/core/sampling.py`; and actions chosen by logits: `envs/core/choosing.py`.
+// Random bits, spread out of one number (`envs/core/sampling.py`) or counted (`envs/core/chance.py`); and actions chosen by
+// logits: `envs/core/choosing.py`.
 #include <cmath>
 #include <cstring>
 
@@ -14,7 +15,8 @@ CELLGAMES_DISPATCH void spread(uint64_t root, int64_t from, int64_t to, int64_t*
         out[place] = static_cast<int64_t>(mixed(root + static_cast<uint64_t>(place) * 0x9E3779B97F4A7C15ull) >> 33);
 }
 
-CELLGAMES_DISPATCH void draw_all(uint32_t purpose, int64_t count, const int64_t* seed, const int64_t* counter, int64_t* out) {
+CELLGAMES_DISPATCH
+void draw_all(uint32_t purpose, int64_t count, const int64_t* seed, const int64_t* counter, int64_t* out) {
     for (int64_t at = 0; at < count; ++at)
         out[at] = static_cast<int64_t>(draw_63(seed[at], purpose, static_cast<uint32_t>(counter[at])));
 }
@@ -130,6 +132,7 @@ CELLGAMES_EXPORT void cellgames_choose(int64_t rows, int64_t threads, int64_t wi
 }
 
 // Write `count` numbers of 63 random bits, by seeds and counters int64 [count]: `chance.draw`.
-CELLGAMES_EXPORT void cellgames_draw(int64_t count, int64_t purpose, const int64_t* seed, const int64_t* counter, int64_t* out) {
+CELLGAMES_EXPORT void cellgames_draw(int64_t count, int64_t purpose, const int64_t* seed, const int64_t* counter,
+                                     int64_t* out) {
     draw_all(static_cast<uint32_t>(purpose), count, seed, counter, out);
 }
