@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -128,35 +129,35 @@ def suite_curve(id: str, seed: int, seconds: float, games: int) -> list[dict[str
     ]
 
 
-def over_seeds(runs: dict[str, Any], run: str, other: str, by: str, most: float) -> tuple[Any, Any, Any]:
-    """Return places up to `most`, and the mean score in % there with half of its 95 % interval over the run's seeds."""
-    found = [rows for key, rows in runs.items() if key.rpartition(" ")[0] == run]
-    if not found:
-        return (), (), ()
-    x = np.linspace(0, min(most, *(rows[-1][by] for rows in found)), 13)
-    y = 100 * np.array([np.interp(x, [row[by] for row in rows], [row[other][0] for row in rows]) for rows in found])
-    count = len(found)
-    half = stats.t.ppf(0.975, count - 1) * y.std(0, ddof=1) / count**0.5 if count > 1 else np.zeros_like(x)
-    return x, y.mean(0), half
+def seeds_of(runs: dict[str, Any], game: str, learner: str) -> list[list[dict[str, Any]]]:
+    """Return the rows of each run of a learner in a small preset."""
+    return [rows for key, rows in runs.items() if key.rpartition(" ")[0] == f"{game}-small-v0 {learner}"]
+
+
+def along(rows: list[dict[str, Any]], name: str, by: str, places: Any) -> Any:
+    """Return a number of a run, of a score the score in %, at some seconds or steps."""
+    numbers = [100 * row[name][0] if name in LADDER else row[name] for row in rows]
+    return np.interp(places, [row[by] for row in rows], numbers)
+
+
+def margin(numbers: Any) -> Any:
+    """Return half of the 95 % interval of the mean along the first axis, which has at least two rows; Student's."""
+    return stats.t.ppf(0.975, len(numbers) - 1) * stats.sem(numbers)
 
 
 def table(runs: dict[str, Any], seconds: float) -> str:
     """Return Markdown: the scores of each learner at the end, means over seeds with 95 % intervals."""
-    lines = ["| preset | learner | seeds | steps | " + " | ".join(f"`{other}`" for other in LADDER) + " |"]
-    lines.append("| --- | --- | ---: | ---: |" + " ---: |" * len(LADDER))
+    lines = [["preset", "learner", "seeds", "steps", *LADDER], ["---"] * 2 + ["---:"] * (2 + len(LADDER))]
     for game, learner in product(GAMES, COLOURS):
-        run = f"{game}-small-v0 {learner}"
-        found = [rows for key, rows in runs.items() if key.rpartition(" ")[0] == run]
-        steps = [np.interp(seconds, *([row[by] for row in rows] for by in ("seconds", "steps"))) for rows in found]
-        cells = []
-        for other in LADDER * bool(steps):
-            _, mean, half = over_seeds(runs, run, other, "seconds", seconds)
-            low, high = max(0, mean[-1] - half[-1]), min(100, mean[-1] + half[-1])
-            cells.append(f"{mean[-1]:.0f} ({low:.0f} to {high:.0f})")
-        if steps:
-            numbers = f"{len(steps)} | {sum(steps) / len(steps):,.0f}"
-            lines.append(f"| {game}-small-v0 | {learner} | {numbers} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        if found := seeds_of(runs, game, learner):
+            steps = fmean(along(rows, "steps", "seconds", seconds) for rows in found)
+            line = [f"{game}-small-v0", learner, str(len(found)), f"{steps:,.0f}"]
+            for other in LADDER:
+                numbers = [float(along(rows, other, "seconds", seconds)) for rows in found]
+                mean, half = fmean(numbers), margin(numbers) if len(found) > 1 else 0.0
+                line.append(f"{mean:.0f} ({max(0, mean - half):.0f} to {min(100, mean + half):.0f})")
+            lines.append(line)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def draw(runs: dict[str, Any], path: Path, by: str, most: float = math.inf) -> None:
@@ -165,12 +166,14 @@ def draw(runs: dict[str, Any], path: Path, by: str, most: float = math.inf) -> N
 
     figure, panels = plt.subplots(2, 3, figsize=(12, 6), sharey=True, layout="constrained")
     for game, panel in zip(GAMES, panels.flat, strict=True):
-        for learner, colour in COLOURS.items():
-            for other, style in (("random", "-"), ("greedy", "--")):
-                x, mean, half = over_seeds(runs, f"{game}-small-v0 {learner}", other, by, most)
-                if len(x):
-                    panel.plot(x, mean, style, color=colour, label=f"{learner}, {other}")
-                    panel.fill_between(x, mean - half, mean + half, color=colour, alpha=0.15, lw=0)
+        for (learner, colour), (other, style) in product(COLOURS.items(), (("random", "-"), ("greedy", "--"))):
+            if not (found := seeds_of(runs, game, learner)):
+                continue
+            x = np.linspace(0, min(most, *(rows[-1][by] for rows in found)), 13)
+            y = np.array([along(rows, other, by, x) for rows in found])
+            mean, half = y.mean(0), margin(y) if len(y) > 1 else 0.0
+            panel.plot(x, mean, style, color=colour, label=f"{learner}, {other}")
+            panel.fill_between(x, mean - half, mean + half, color=colour, alpha=0.15, lw=0)
         panel.set(title=f"{game}-small-v0", xlabel=by, ylim=(-2, 102))
         panel.locator_params(axis="x", nbins=5)
         panel.axhline(50, color="0.8", lw=0.8)
@@ -220,14 +223,18 @@ def main() -> None:
     kept |= {"command": " ".join(["python", *sys.argv]), "machine": platform.machine(), "torch": torch.__version__}
     kept |= {"games": options.games, "seconds": options.seconds}
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    missing = [name for name in jobs if name not in kept["runs"] and options.only in name]
-    for name in (*missing, None):
-        if name:
-            kept["runs"][name] = jobs[name]()
-            print(name, kept["runs"][name][-1], flush=True)
+
+    def save() -> None:
         options.out.write_text(json.dumps(kept) + "\n", "utf-8")
+
+    for name, work in jobs.items():
+        if name not in kept["runs"] and options.only in name:
+            kept["runs"][name] = work()
+            print(name, kept["runs"][name][-1], flush=True)
+            save()
+    save()
     said = f"`{kept['command']}`: scores in %, {options.games} games a seed against each agent."
-    page = f"# Learning curves\n\n{said}\n\n{table(kept['runs'], options.seconds)}"
+    page = f"# Learning curves\n\n{said}\n\n{table(kept['runs'], options.seconds)}\n"
     options.out.with_suffix(".md").write_text(page, "utf-8")
     draw(kept["runs"], options.figure, "seconds", options.seconds)
     draw(kept["runs"], options.figure.with_stem(f"{options.figure.stem}_steps"), "steps")
