@@ -4,6 +4,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 BIN := .venv/bin
 # A thread that spins while others work costs milliseconds a step on a busy machine.
 export OMP_WAIT_POLICY ?= passive
+# Without bytecode on disk every command compiles torch and its other modules anew, five seconds of them.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help setup demo test lint types unit slow quick durations fuzz sanitize proofs wheel docs bench limit gpu strength bots study clean
 
@@ -69,9 +71,8 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-# A process a core and one more (tests/conftest.py), each on one thread. Without bytecode on disk each of them, and each
-# that a test starts, compiles anew.
-PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile
+# A process a core and one more (tests/conftest.py), each on one thread.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 unit: setup
 	$(PYTEST) -m "not slow"

@@ -25,9 +25,14 @@ class BuildTogether(build_ext):
         """Build the library; outside Windows the compiler is asked for one source at a time."""
         compile_all = self.compiler.compile
 
-        def compile_together(sources: list[str], **options: Any) -> list[str]:
+        def compile_together(sources: list[str], *, extra_postargs: list[str], **options: Any) -> list[str]:
+            def compile_one(source: str) -> list[str]:
+                # Solvers have no loops that gain by vectors: -O2 makes them as fast, in half the time.
+                more = ["-O2"] if source.endswith("solver.cpp") else []
+                return compile_all([source], extra_postargs=extra_postargs + more, **options)
+
             with ThreadPoolExecutor() as pool:
-                return [*chain(*pool.map(lambda source: compile_all([source], **options), sources))]
+                return [*chain(*pool.map(compile_one, reversed(sources)))]  # reversed: long ones are not the last
 
         if sys.platform != "win32":
             self.compiler.compile = compile_together
@@ -39,7 +44,7 @@ setup(
     ext_modules=[
         Extension(
             "cellgames.envs.native._library",
-            sources=sorted((str(path) for path in SOURCES.glob("*.cpp")), reverse=True),  # long ones are not the last
+            sources=sorted(str(path) for path in SOURCES.glob("*.cpp")),
             depends=sorted(str(path) for path in SOURCES.glob("*.h")),
             extra_compile_args=["/std:c++17", "/O2"] if sys.platform == "win32" else UNIX,
             extra_link_args=[] if sys.platform in ("win32", "darwin") else ["-pthread"],

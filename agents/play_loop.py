@@ -249,20 +249,19 @@ def parse_move(game: Game, move: str) -> Tensor:
     return parse_moves(game, [move], {})[0]
 
 
-def parse_moves(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tensor:
+def parse_moves(game: Game, moves: Sequence[str], known: dict[str, list[int]]) -> Tensor:
     """Return the actions of turns from strings by `moves`, one row a turn; it raises what `parse_move` raises.
 
-    `known` has numbers of actions by their names, as far as they were read before; it is added to.
+    `known` has the components of actions by their names, as far as they were read before; it is added to.
     """
     seats = game.info.num_players if game.info.simultaneous else 1
-    numbers: list[int] = []
+    parts: list[list[int]] = []
     for move in moves:
         names = move.split(" ")
         if len(names) != seats:
             raise InputError("names", f"{seats} action{'s' * (seats > 1)} in a turn", len(names))
         for name in names:
-            if (number := known.get(name)) is None:
-                number = known[name] = game.string_to_action(name)
-            numbers.append(number)
-    parts = torch.unravel_index(torch.tensor(numbers, dtype=torch.int64, device="cpu"), game.info.action_nvec)
-    return torch.stack(parts, dim=-1).reshape(len(moves), *game.info.action_shape)
+            if (choices := known.get(name)) is None:  # torch.unravel_index would import sympy
+                choices = known[name] = game.info.unravel_action(game.string_to_action(name))
+            parts.append(choices)
+    return torch.tensor(parts, dtype=torch.int64, device="cpu").reshape(len(moves), *game.info.action_shape)

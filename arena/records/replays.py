@@ -227,7 +227,7 @@ def _executed(
     its game is over or has failed, or when its moves are played.
     """
     judged, counts = counts is None, counts or [len(record.moves) for record in records]
-    actions, known = list[Tensor](), dict[str, int]()
+    actions, known = list[Tensor](), dict[str, list[int]]()
     for number, record in enumerate(records):
         try:
             actions.append(_actions(game, record.moves[: counts[number]], known))
@@ -303,7 +303,7 @@ def _common(name: str, recorded: object, replayed: object) -> Iterator[tuple[str
         yield name, recorded, replayed
 
 
-def _actions(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tensor:
+def _actions(game: Game, moves: Sequence[str], known: dict[str, list[int]]) -> Tensor:
     """Return the actions, one row a move; `known` as for `parse_moves`."""
     try:
         return parse_moves(game, moves, known)
