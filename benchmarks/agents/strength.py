@@ -83,6 +83,7 @@ SETTINGS = (
             Setting(f"{game}-small-v0", 2, ("random", "greedy", "rollout:64", "mcts:400")),
             Setting(f"{game}-small-v0", 2, ("trained", "greedy", "mcts:400"), agent="gumbel:64", games=400, chunk=200),
             Setting(f"{game}-v0", 2, ("random", "greedy", "mcts:1000"), games=400, chunk=100),  # the same weights
+            Setting(f"{game}-v0", 2, ("trained",), agent="gumbel:64", games=200, chunk=100),
         )
     ),
     Setting("grid-adaptation-v0", games=400),
