@@ -21,7 +21,7 @@ from torch import Tensor
 from typing_extensions import TypeVar, override
 
 from cellgames.envs.core import Game, chance
-from cellgames.envs.kernels.actions import ActionsError, from_numbers
+from cellgames.envs.core.inputs import ActionsError, from_numbers
 from cellgames.utils.errors import InputError, shown
 
 from .views import ViewAgent

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.core import Game, State, sampling
+from cellgames.envs.core import Game, State, chance
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import check_at_least
@@ -28,8 +28,8 @@ def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator
 
     The mask is bool [L, A] with A the sum of `nvec`; components stand one after the other.
     """
-    bits = torch.stack([sampling.random_bits(len(mask), generator, mask.device) for _ in nvec], 1)
-    parts = sampling.random_parts(mask, nvec, bits)
+    bits = torch.stack([chance.random_bits(len(mask), generator, mask.device) for _ in nvec], 1)
+    parts = chance.random_parts(mask, nvec, bits)
     return parts.squeeze(1) if len(nvec) == 1 else parts
 
 

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
-from cellgames.envs.kernels.actions import NO_TENSOR, ActionsError, as_actions
+from cellgames.envs.core.inputs import NO_TENSOR, ActionsError, as_actions
 from cellgames.utils.errors import InputError, clipped, located, shown
 
 from .base import AnswerError, AnyAgent, PartialAnswerError, acting, draw_seeds, takes_states

@@ -30,6 +30,6 @@ if TYPE_CHECKING:
         sample_actions as sample_actions,
         seeds as seeds,
     )
-    from .kernels.parameters import check_int as check_int
+    from .core.inputs import check_int as check_int
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

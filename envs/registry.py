@@ -22,7 +22,7 @@ from cellgames.plugins import SUITE, GamePlugin, resolve
 from cellgames.utils.errors import MOST_SHOWN, InputError, check_one_of, clipped, shown
 
 if TYPE_CHECKING:
-    from .core import Game
+    from .core import Game  # needs torch, and a leaderboard does without
 
 ENTRY_POINTS = "cellgames.games"
 """The group of entry points in which installed packages name modules that register games."""
@@ -299,3 +299,26 @@ def find_modules_here() -> None:
 for _plugin in SUITE:
     register(_plugin)
 load_plugins()  # last, since what is imported here imports this module
+
+
+def board_title(game: Game) -> str:
+    """Return a game's title, the size of its board, and its players if they are more than two.
+
+    Such as "Torus, size 5", "Toroidal Cup, 24 x 48" and "Grid Adaptation, size 9, 4 players".
+    """
+    parts, size, shape = [game.info.title], game.parameters.get("size"), game.info.board.shape
+    if isinstance(size, int):
+        parts.append(f"size {size}")
+    elif len(shape) >= 2:
+        parts.append(f"{shape[-2]} x {shape[-1]}")
+    if game.info.num_players > 2:
+        parts.append(f"{game.info.num_players} players")
+    return ", ".join(parts)
+
+
+def setting_title(id: str, parameters: Mapping[str, Any]) -> str:
+    """Return `board_title` of a game that is named in a file; its id if the game is not installed."""
+    try:
+        return board_title(make(id, **parameters))
+    except (KeyError, ImportError, TypeError, ValueError):
+        return id

@@ -22,7 +22,7 @@ from cellgames.arena.play.match import generator
 from cellgames.arena.stats.order import needed_z
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import WIN, Game, seeds
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError
 from cellgames.utils.report.model import Column
 from cellgames.utils.report.plots import COLOURS

@@ -23,8 +23,8 @@ from cellgames.envs.cloth_of_gold.simulation import territory
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
 from cellgames.envs.core.state import innermost
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
+from cellgames.envs.native.operators import table
 
 SHAPES: dict[str, str] = {
     # Still lifes hold units and territory.

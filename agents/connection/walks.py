@@ -20,9 +20,9 @@ from torch.nn import functional
 
 from cellgames.envs.connection.board_tables import cell_places
 from cellgames.envs.connection.boards import Board
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.native_library import threads
+from cellgames.envs.native.operators import table
 
 CLOSED = 120
 """A cost from here on means that there is no such walk."""

@@ -14,7 +14,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, draw_seeds
-from cellgames.envs.core import Game, chance, sampling
+from cellgames.envs.core import Game, chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS, VOTE
@@ -245,7 +245,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
         actions = nothing(self.game, len(view), observation.device)
         ballot = action_mask[:, : game.info.num_actions][:, -game.info.action_nvec[VOTE] :]
         lots = chance.draw(seeds, _BALLOT, torch.zeros_like(seeds)) & 0x7FFFFFFF
-        actions[:, VOTE] = sampling.random_legal(ballot, lots)
+        actions[:, VOTE] = chance.random_legal(ballot, lots)
         for rows in view.rounds():
             chosen = self.choose(view[rows], players[rows], env_ids[rows], seeds[rows], generator)
             actions[rows, : chosen.shape[1]] = chosen

@@ -22,9 +22,9 @@ from cellgames.envs.boards.rle import orientations, parse_cells
 from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.native.native_library import threads
+from cellgames.envs.native.operators import table
 
 from .decoding import Seen
 

@@ -15,7 +15,7 @@ from cellgames.agents.networks.networks import Network, Relation, Size
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS, VOTE, num_planes
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 
 from .decoding import Seen, seen
 from .lookahead import base_of, tiles_on, tried

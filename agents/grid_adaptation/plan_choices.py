@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import Agent
 from cellgames.agents.choices import ChoiceGame, as_kind
-from cellgames.envs.core import Game, chance, sampling
+from cellgames.envs.core import Game, chance
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.grid_adaptation import legality
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -95,7 +95,7 @@ class PlanChoices(ChoiceGame, GridAdaptation):
         ballots = legality.mask(self.plain, plain)[..., -self.players - 1 :].flatten(0, 1)
         seats = torch.arange(self.players, device=state.device).expand(len(state), -1)
         lots = chance.draw(state.seed[:, None], _BALLOT, seats) & 0x7FFFFFFF
-        plans[..., VOTE] = sampling.random_legal(ballots, lots.flatten()).view(lots.shape)
+        plans[..., VOTE] = chance.random_legal(ballots, lots.flatten()).view(lots.shape)
         return self.proposing(self.plain._step(plain, plans))
 
     @override

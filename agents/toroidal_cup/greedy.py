@@ -17,7 +17,7 @@ from typing_extensions import override
 from cellgames.agents.base import GameAgent, draw_seeds
 from cellgames.agents.playouts import at_once
 from cellgames.agents.simultaneous import solve_matrix
-from cellgames.envs.core import Game, chance, sampling
+from cellgames.envs.core import Game, chance
 from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.state import CupState
@@ -29,7 +29,7 @@ def random_placements(legal: Tensor, seeds: Tensor, purpose: int, count: int) ->
     games, teams = legal.shape[:2]
     masks = legal[:, None].expand(-1, count, -1, -1).flatten(0, 2)
     bits = chance.draw(seeds[:, None], purpose, torch.arange(count * teams, device=seeds.device))
-    return sampling.random_legal(masks, bits.flatten() & 0x7FFFFFFF).view(games, count, teams)
+    return chance.random_legal(masks, bits.flatten() & 0x7FFFFFFF).view(games, count, teams)
 
 
 def placed(game: ToroidalCup, stamp: Tensor, actions: Tensor, seats: Tensor) -> Tensor:

@@ -29,7 +29,7 @@ from torch import Tensor
 from cellgames.agents.base import BaseAgent
 from cellgames.agents.connection.greedy import greatest, values
 from cellgames.agents.connection.walks import CLOSED, Ways, as_ways, prices, shortened
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 
 _CLASSES = ((0, 1), (1, 1))  # windings right and down
 _MARGIN = 2  # rows of the window beyond what the classes need; columns have n // 2

@@ -11,8 +11,8 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.blocks import Trunk, head, pooled
 from cellgames.agents.networks.networks import Choices, Network, NetworkAgent, Relation, Size
 from cellgames.envs.core import Game
-from cellgames.envs.kernels.compiling import table
-from cellgames.envs.torus.symmetry import transformed
+from cellgames.envs.native.operators import table
+from cellgames.envs.torus.geometry import transformed
 
 
 class TorusNetwork(Network):

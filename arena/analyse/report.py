@@ -18,8 +18,7 @@ from typing import Any
 from cellgames.arena.records.record_lines import Record, plain
 from cellgames.arena.stats.tables import distinct
 from cellgames.envs.core import Game
-from cellgames.envs.registry import plugin_of
-from cellgames.envs.titles import board_title
+from cellgames.envs.registry import board_title, plugin_of
 from cellgames.plugins import additions, resolve
 from cellgames.utils.errors import InputError
 from cellgames.utils.report import model

@@ -24,7 +24,7 @@ from cellgames.arena.records.replays import check_unfinished
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.drawing import Notes, Picture, to_svg
 from cellgames.envs.core.raster import require_pillow, to_png
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike
 from cellgames.utils.report.model import Cell, Table, percent, plain_table, rounded

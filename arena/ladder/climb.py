@@ -38,8 +38,7 @@ from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.ratings import ELO_PER_LOG, outcome_probabilities
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.envs.core import Game
-from cellgames.envs.registry import as_game
-from cellgames.envs.titles import setting_title
+from cellgames.envs.registry import as_game, setting_title
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError, clipped, listed, shown
 from cellgames.utils.files import PathLike

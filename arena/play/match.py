@@ -30,8 +30,7 @@ from cellgames.arena.report.rating_tables import forfeit_notes
 from cellgames.arena.stats.tables import Tally, forfeits, tally
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import as_game
-from cellgames.runs.run_folder import check_agents, differences
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import check_agents, derive, differences
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.version import __version__

@@ -39,8 +39,7 @@ from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.envs.core import Game
 from cellgames.envs.registry import as_game
-from cellgames.runs.run_folder import ANSWERS, RunFolder, RunKind
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import ANSWERS, RunFolder, RunKind, derive
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.extras import no_pictures
 from cellgames.utils.files import PathLike

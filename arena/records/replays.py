@@ -18,7 +18,7 @@ from torch import Tensor
 from cellgames.agents.play_loop import parse_move, parse_moves
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
 from cellgames.envs.core.drawing import Picture
-from cellgames.envs.core.errors import brief
+from cellgames.envs.core.inputs import brief
 from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import make

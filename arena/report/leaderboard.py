@@ -32,14 +32,13 @@ from cellgames.arena.records.store import Setting, Source, Store
 from cellgames.arena.stats.payoffs import Cycle, NashAverage, Payoffs, nash
 from cellgames.arena.stats.tables import Games, Standing, Tables, alike, make_tables
 from cellgames.envs import registry
-from cellgames.envs.titles import setting_title
+from cellgames.envs.registry import setting_title
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError, listed, shown
 from cellgames.utils.files import PathLike
 from cellgames.utils.report.model import Column, Report, Table, escape, write_report
 
-from .payoff_report import cycles_data
-from .rating_tables import notes, rated_report, rating_columns, tables_data
+from .rating_tables import cycles_data, notes, rated_report, rating_columns, tables_data
 
 _MANY_AGENTS = 64
 _MOST_AGENTS = 200

@@ -12,11 +12,10 @@ from typing import Any
 
 from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Tables
-from cellgames.envs.titles import setting_title
+from cellgames.envs.registry import setting_title
 from cellgames.utils.report.model import Column, Report, Section, csv_table, escape, people_table
 
-from .payoff_report import payoff_data
-from .rating_tables import failure_headline, notes, rated_report, rating_columns, tables_data
+from .rating_tables import failure_headline, notes, payoff_data, rated_report, rating_columns, tables_data
 
 REPORT_FILES = (
     *("ratings.json", "ratings.csv", "cross_table.csv", "pairs.csv", "seats.csv", "order.csv", "report.md"),

@@ -21,8 +21,7 @@ from cellgames.envs.core.drawing import Picture
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, ToroidalCup, arrange, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Result, Survivors, boards
-from cellgames.runs.run_folder import differences
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive, differences
 from cellgames.utils.errors import InputError, check_one_of, check_whole, shown
 from cellgames.utils.files import PathLike
 

@@ -24,7 +24,7 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.tournament import Batch, Player
 from cellgames.arena.records.record_lines import Record, plain, to_line
 from cellgames.envs.core import Game
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError, check_whole, clipped, shown
 
 from .standings import SIDES, Die, GameResult, roll_off

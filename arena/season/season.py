@@ -31,8 +31,7 @@ from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Record, f
 from cellgames.arena.records.store import AnyStore, feeding
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.tables import Forfeits, Thinking, forfeits, thinking
-from cellgames.runs.run_folder import ANSWERS, RunFolder, RunKind
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import ANSWERS, RunFolder, RunKind, derive
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.progress import waiting

@@ -253,8 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unknown page {unknown[0]!r}; known: {', '.join(known)}")
     if options.games < 2 or options.games % 2:
         parser.error(f"--games must be even and at least 2, got {options.games}")
-    words = [word for word in given if word != "--quiet"]
-    options.command = typed_command("benchmarks.agents.strength", words)
+    options.command = typed_command("benchmarks.agents.strength", [word for word in given if word != "--quiet"])
     lines: list[Sequence[Cell]] = []
     try:
         for setting in SETTINGS:

@@ -13,7 +13,7 @@ import cellgames
 from cellgames.agents.search import GumbelSearch, NetworkEvaluator, PlayoutEvaluator, Search, UCTSearch
 from cellgames.envs.boards.life import Life
 from cellgames.envs.core import Game, seeds
-from cellgames.envs.kernels.compiling import Compile
+from cellgames.envs.native.operators import Compile
 from cellgames.envs.registry import REGISTRY
 from cellgames.envs.toroidal_cup import PATTERNS, arrange, simulate
 

@@ -17,7 +17,7 @@ from gymnasium import spaces
 from torch import Tensor
 
 from cellgames.envs.core import Game
-from cellgames.envs.kernels.actions import ActionsError, from_numbers
+from cellgames.envs.core.inputs import ActionsError, from_numbers
 from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, check_one_of, listed, located
 

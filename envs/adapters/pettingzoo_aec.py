@@ -20,7 +20,7 @@ from pettingzoo.utils.wrappers import (
     TerminateIllegalWrapper,
 )
 
-from cellgames.envs.kernels.actions import ActionsError, from_numbers
+from cellgames.envs.core.inputs import ActionsError, from_numbers
 from cellgames.envs.registry import make
 
 from .pettingzoo_common import Observation, PettingZooGame, masks_by_component

@@ -21,10 +21,10 @@ from typing_extensions import override
 from cellgames.envs.core import chance
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import Space
+from cellgames.envs.core.inputs import ActionsError, from_numbers
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import State
 from cellgames.envs.core.vector import positions_by_env, put_positions
-from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.utils.errors import InputError, shown
 
 from .window import Rendered, RenderMode

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 from cellgames.utils.errors import InputError, check_whole
 
 from .dilation import Footprint

@@ -17,7 +17,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 from cellgames.utils.errors import InputError, check_whole
 
 from .bitboards import WORD, every_cell, pack_word, popcount

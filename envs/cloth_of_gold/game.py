@@ -17,9 +17,9 @@ from cellgames.envs.boards.board_planes import native_writer, seen_words, write_
 from cellgames.envs.core import chance
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, GameInfo, Space
+from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 

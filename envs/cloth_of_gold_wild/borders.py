@@ -14,8 +14,8 @@ from torch.nn import functional
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.dilation import Footprint
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
+from cellgames.envs.native.operators import table
 
 WIDEST = 256
 """The most rows or columns of a board that native code has room for."""

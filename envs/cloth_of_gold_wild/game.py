@@ -19,10 +19,10 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import LARGEST, ClothState
 from cellgames.envs.core.info import GameInfo
+from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs, innermost
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 

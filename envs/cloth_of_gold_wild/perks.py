@@ -15,8 +15,8 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.boards.rle import orientations, parse_cells
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
+from cellgames.envs.native.operators import table
 
 from .weather import SQUARE
 

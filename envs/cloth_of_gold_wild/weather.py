@@ -14,7 +14,7 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.cloth_of_gold.rules import PLUS
 from cellgames.envs.core import chance
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 
 from .terrain import FIRE, HIGHEST, LEVEL, LEVEL_STEP, LOWEST, REGROWTH, STRIKES, WEATHER, draw_byte
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 
 from .terrain import ANIMALS, LATTICE, NOISE, noise_at, noise_lattice
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core.native_step import structure
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 
 from .boards import Board
 

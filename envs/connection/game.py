@@ -15,7 +15,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core.info import GameInfo, Space
-from cellgames.envs.kernels.parameters import check_choices, check_int
+from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.stones.joining import COLOUR, frame
 from cellgames.envs.stones.stone_game import StoneGame

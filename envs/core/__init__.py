@@ -2,7 +2,7 @@
 
 from .chance import seeds as seeds
 from .choosing import sample_actions as sample_actions
-from .errors import IllegalActionError as IllegalActionError
+from .inputs import IllegalActionError as IllegalActionError
 from .game import Game as Game
 from .info import DRAW as DRAW, LOSS as LOSS, WIN as WIN, GameInfo as GameInfo, Space as Space
 from .solo import Solo as Solo

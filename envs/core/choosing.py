@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.native_library import threads
+from cellgames.envs.native.operators import table
 from cellgames.utils.errors import InputError, shown
 
-from .sampling import random_bits
+from .chance import random_bits
 
 _LEAST = 126  # powers of two below the likeliest choice from which on a choice is never drawn
 _BITS = 24  # of the weight of the likeliest choice

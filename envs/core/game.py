@@ -16,15 +16,15 @@ from typing import Any, ClassVar, Generic
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.actions import ActionsError, as_actions
-from cellgames.envs.kernels.compiling import Compile
+from cellgames.envs.core.inputs import ActionsError, as_actions
+from cellgames.envs.native.operators import Compile
 from cellgames.utils.errors import InputError, located, shown
 
-from . import sampling
+from . import chance
 from .chance import next_seed, seeds
 from .drawing import BoardView, Notes, Picture, draw_board, grid, headed, to_svg
-from .errors import IllegalActionError
 from .info import GameInfo
+from .inputs import IllegalActionError
 from .solo import BatchOfOne, NativeSolo, Solo
 from .state import S, State, along_envs, choose_envs
 from .vector import NativeStep, Positions, Vector
@@ -167,16 +167,16 @@ class Game(ABC, Generic[S]):
         """
         if isinstance(source, torch.Generator):
             shape = (len(state), *self.info.action_shape)
-            source = sampling.random_bits(math.prod(shape), source, state.device).view(shape)
+            source = chance.random_bits(math.prod(shape), source, state.device).view(shape)
         return self._random_actions(state, source)
 
     def _random_actions(self, state: S, bits: Tensor) -> Tensor:
         """Return `random_actions` of bits; a game may override it if it knows a faster way than by its masks."""
         info = self.info
         if not info.simultaneous and len(info.action_nvec) == 1:
-            return sampling.random_legal(self._legal(state), bits)
+            return chance.random_legal(self._legal(state), bits)
         mask, lots = self._legal(state).reshape(-1, info.num_actions), bits.reshape(-1, len(info.action_nvec))
-        return sampling.random_parts(mask, info.action_nvec, lots).view(bits.shape)
+        return chance.random_parts(mask, info.action_nvec, lots).view(bits.shape)
 
     def infos(self, state: S, player: int) -> dict[str, Tensor]:
         """Return the `infos` of PettingZoo and other interfaces, which go with the observation, each [B, ...].
@@ -278,7 +278,7 @@ class Game(ABC, Generic[S]):
     # --- hooks of `Vector` ------------------------------------------------------------------------------------
 
     _native_spreads: ClassVar[bool] = False
-    """True if `_native_step` spreads random bits itself, out of the number by `sampling.random_root`."""
+    """True if `_native_step` spreads random bits itself, out of the number by `chance.random_root`."""
 
     _native_mask: ClassVar[bool] = True
     """True if `_native_step` writes the mask too; large ones are made when asked for."""

@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import Compile, compiler_found, is_compile_error
+from cellgames.envs.native.operators import Compile, compiler_found, is_compile_error
 from cellgames.utils.errors import InputError, check_one_of, shown
 
-from .chance import draw, next_seed, seeds, uniform_int
-from .sampling import MANY, envs_innermost, random_bits, random_root, spread
+from .chance import MANY, draw, envs_innermost, next_seed, random_bits, random_root, seeds, spread, uniform_int
 from .state import S, State, choose_envs
 
 if TYPE_CHECKING:

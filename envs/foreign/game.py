@@ -24,8 +24,8 @@ from typing_extensions import override
 from cellgames.envs.core.drawing import Bitmap, Picture, Rectangle, Text
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
+from cellgames.envs.core.inputs import check_int
 from cellgames.envs.core.state import State
-from cellgames.envs.kernels.parameters import check_int
 from cellgames.utils.errors import InputError, shown
 
 from .simulators import Simulator, simulator

@@ -16,9 +16,9 @@ from cellgames.envs.boards.board_planes import native_writer, write_planes
 from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
+from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs
-from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 

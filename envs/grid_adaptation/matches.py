@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Operator
+from cellgames.envs.native.operators import table
 
 from . import rules
 from .state import BUY, FLIP, RESERVE, VOTE, G, GridState

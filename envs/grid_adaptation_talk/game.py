@@ -20,6 +20,7 @@ from typing_extensions import override
 from cellgames.envs.boards.bitboards import popcount
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo, Space
+from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs, choose_envs
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -27,7 +28,6 @@ from cellgames.envs.grid_adaptation.notation import Position
 from cellgames.envs.grid_adaptation.rendering import View
 from cellgames.envs.grid_adaptation.rules import flipped
 from cellgames.envs.grid_adaptation.state import COMPONENTS, FLIP
-from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation.matches import orders_of
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk

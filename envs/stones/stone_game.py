@@ -19,9 +19,8 @@ from cellgames.envs.native import Library, library
 
 from . import row_notation
 from .joining import COLOUR
-from .stone_planes import native_writer, planes
 from .stone_state import StoneS
-from .stone_tensors import LOTS
+from .stone_tensors import LOTS, native_writer, planes
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Notes, Picture
@@ -84,7 +83,7 @@ class StoneGame(Game[StoneS]):
         """Return the native step of a `Vector` and the board that it takes (see `core.native_step`)."""
 
     def _places(self, device: torch.device) -> Tensor | None:
-        """Return the cell at each place of the planes (see `stone_planes`)."""
+        """Return the cell at each place of the planes (see `stone_tensors.planes`)."""
         return None
 
     # --- what follows

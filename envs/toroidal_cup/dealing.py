@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
 from cellgames.envs.toroidal_cup.patterns.stamped import Shapes
 

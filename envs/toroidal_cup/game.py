@@ -13,8 +13,8 @@ from typing_extensions import override
 
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
+from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS

@@ -11,8 +11,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator, pointer
+from cellgames.envs.native.operators import table
 
 from .placement import cells
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import table
+from cellgames.envs.native.operators import table
 from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS, offsets
 
 X = TypeVar("X", int, npt.NDArray[np.int64], Tensor)

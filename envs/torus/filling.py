@@ -15,9 +15,9 @@ from math import isqrt
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.native_library import threads
+from cellgames.envs.native.operators import table
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_tensors import filled
 

@@ -14,15 +14,15 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core.info import GameInfo, Space
-from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.core.inputs import check_int
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.stones.joining import frame, join, lone
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, where
 from cellgames.envs.stones.stone_view import StoneView
 
-from . import filling, rendering, rules, symmetry, threats
-from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells, widths
+from . import filling, rendering, rules, threats
+from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells, transformed, widths
 from .rendering import Step, winning_class, winning_path
 from .state import TorusState
 
@@ -103,7 +103,7 @@ class Torus(StoneGame[TorusState]):
     @override
     def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
         """Return the observation after symmetries; see `symmetry`."""
-        return symmetry.transformed(observation, actions, which)
+        return transformed(observation, actions, which)
 
     @override
     def action_to_string(self, action: int) -> str:

@@ -10,8 +10,8 @@ from math import isqrt
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import table
 from cellgames.envs.native import Library, Operator
+from cellgames.envs.native.operators import table
 from cellgames.envs.stones.joining import frame
 from cellgames.envs.stones.stone_tensors import threads_for
 

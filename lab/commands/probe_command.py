@@ -56,7 +56,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.envs.titles import board_title
+    from cellgames.envs.registry import board_title
     from cellgames.lab.interventions import probe_section, probing
     from cellgames.utils.report import model
 

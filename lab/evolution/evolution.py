@@ -24,8 +24,7 @@ from cellgames.arena.records.record_lines import Record, plain, to_lines
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.runs.run_folder import RunFolder, RunKind, reading
-from cellgames.runs.seeds import derive_short
+from cellgames.runs.run_folder import RunFolder, RunKind, derive_short, reading
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.report.model import write_report

@@ -12,7 +12,7 @@ import numpy as np
 from cellgames.arena.play.evaluation import note, table
 from cellgames.arena.records.record_lines import plain
 from cellgames.envs.core import Game
-from cellgames.envs.titles import board_title
+from cellgames.envs.registry import board_title
 from cellgames.lab.life.census import census
 from cellgames.utils.report.model import Cell, Part, Plot, Report, Section, Table
 from cellgames.utils.statistics import wilson_interval

@@ -20,7 +20,7 @@ from ribs.archives import ArchiveBase, GridArchive
 from ribs.emitters import EmitterBase
 from typing_extensions import override
 
-from cellgames.runs.seeds import derive_short
+from cellgames.runs.run_folder import derive_short
 from cellgames.utils.errors import InputError, check_one_of
 
 from .design_space import DesignSpace, Floats, Ints, Measure, Played

@@ -26,7 +26,7 @@ from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.cloth_of_gold_wild.rounds import widened
 from cellgames.envs.cloth_of_gold_wild.state import wild
 from cellgames.lab.life.census import census
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError
 
 from .effects import Intervention, Options, Replays

@@ -21,7 +21,7 @@ from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.simulator import boards, run
 from cellgames.envs.toroidal_cup.state import CupState
 from cellgames.lab.life.census import census
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError
 
 from .effects import Intervention, Options, Replays

@@ -17,7 +17,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import COMPONENTS, SLOTS, VOTE, GridState
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError
 
 from .effects import Intervention, Options, Replays

@@ -31,7 +31,7 @@ from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game, State
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.torus.game import Torus
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError
 from cellgames.utils.statistics import percentile_interval
 

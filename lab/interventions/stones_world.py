@@ -23,7 +23,7 @@ from cellgames.arena.records.replays import replay
 from cellgames.envs.native import library
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError, shown
 
 from .effects import Intervention, Options, Replays

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Rectangle, Shape, Text, fitted, headed, mix
+from cellgames.envs.registry import board_title
 from cellgames.envs.stones.stone_game import StoneGame
-from cellgames.envs.titles import board_title
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.utils.errors import InputError
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.report.model import Cell, Plot, Section, Table
 from cellgames.utils.report.plots import COLOURS, INK, Curve, remove_frame, shorten
 from cellgames.utils.statistics import percentile_interval

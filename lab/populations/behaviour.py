@@ -30,7 +30,7 @@ from torch import Tensor
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.progress import progress
 from cellgames.utils.report.model import Cell, Plot, Section, Table, escape
 from cellgames.utils.report.plots import (

@@ -54,8 +54,7 @@ from cellgames.lab.populations.meta_solvers import (
     number_of_tables,
     seat_shares,
 )
-from cellgames.runs.run_folder import RunFolder, RunKind, reading
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import RunFolder, RunKind, derive, reading
 from cellgames.runs.workers import completed
 from cellgames.training.arguments import FREE, Arguments
 from cellgames.training.runs.run import Progress, train

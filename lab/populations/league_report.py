@@ -16,7 +16,7 @@ from cellgames.agents.loading import load
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.payoffs import Payoffs
 from cellgames.envs.core import Game
-from cellgames.envs.titles import board_title
+from cellgames.envs.registry import board_title
 from cellgames.lab.populations.behaviour import compare
 from cellgames.lab.populations.queries import draw_positions
 from cellgames.utils.report.model import Cell, Plot, Report, Section, Table, escape, percent, rounded

@@ -18,7 +18,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.envs.grid_adaptation_talk.state import TalkState
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.progress import progress
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 

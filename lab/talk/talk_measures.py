@@ -17,7 +17,7 @@ from cellgames.arena.records.replays import stepped
 from cellgames.envs.grid_adaptation.state import FLIP
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.envs.grid_adaptation_talk.state import BASE
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
 Ints: TypeAlias = npt.NDArray[np.int64]

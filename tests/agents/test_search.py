@@ -22,7 +22,7 @@ from cellgames.agents.search.tree import CLOSED, ILLEGAL, OPEN, Tree
 from cellgames.agents.solving import proof_search
 from cellgames.agents.torus.proof_search import LEAST_STONES
 from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.core.sampling import random_bits
+from cellgames.envs.core.chance import random_bits
 from cellgames.envs.native import without_native
 from cellgames.envs.registry import plugin_of
 from cellgames.envs.torus.game import Torus

@@ -14,7 +14,7 @@ from benchmarks.pictures import FILMS  # after the word on what is missing
 from benchmarks.screenshots import SHOTS
 
 import cellgames
-from cellgames.envs.titles import board_title, setting_title
+from cellgames.envs.registry import board_title, setting_title
 
 IMAGES = ROOT / "docs" / "images"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -35,7 +35,7 @@ env.reset(seed=1)
 while env.agents:
     observation, _, over, cut, _ = env.last()
     env.step(None if over or cut else int(observation["action_mask"].argmax()))
-from cellgames.envs.kernels.compiling import compiler_found
+from cellgames.envs.native.operators import compiler_found
 from cellgames.envs.native import status
 assert not status().problem or not compiler_found("cpu"), status()
 print(cellgames.__version__, "works from", here.parent, "with", status())

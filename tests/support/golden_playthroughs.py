@@ -18,7 +18,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.core.sampling import random_bits, random_legal
+from cellgames.envs.core.chance import random_bits, random_legal
 
 FOLDER = ROOT / "tests" / "golden"
 

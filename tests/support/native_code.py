@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import pytest
 import torch
 
-from cellgames.envs.kernels.compiling import compiler_found
 from cellgames.envs.native import Library, library, status
+from cellgames.envs.native.operators import compiler_found
 
 
 def native_library() -> Library:

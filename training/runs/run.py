@@ -37,7 +37,7 @@ from cellgames.agents.networks.saved import check_installed, read_about
 from cellgames.agents.selection import AgentError
 from cellgames.envs import registry
 from cellgames.envs.core import Game
-from cellgames.envs.titles import board_title
+from cellgames.envs.registry import board_title
 from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.arguments import ALGORITHMS, Arguments
 from cellgames.training.machine import choose_device, describe_machine, isolated

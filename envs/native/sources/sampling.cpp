@@ -1,4 +1,4 @@
-// Random bits, spread out of one number (`envs/core/sampling.py`) or counted (`envs/core/chance.py`); and actions chosen by
+// Random bits, spread out of one number (`envs/core/chance.py`) or counted (`envs/core/chance.py`); and actions chosen by
 // logits: `envs/core/choosing.py`.
 #include <cmath>
 #include <cstring>

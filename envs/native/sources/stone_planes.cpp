@@ -1,4 +1,4 @@
-// What a player sees of games of connected stones: `envs/stones/stone_planes.py`.
+// What a player sees of games of connected stones: `envs/stones/stone_tensors.py`.
 #include "stones.h"
 
 namespace {

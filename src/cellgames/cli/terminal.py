@@ -17,8 +17,8 @@ from cellgames.agents.selection import select
 from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Outcome, Record
 from cellgames.envs import registry
 from cellgames.envs.core import Game
-from cellgames.envs.core.errors import IllegalActionError, brief
-from cellgames.runs.seeds import derive
+from cellgames.envs.core.inputs import IllegalActionError, brief
+from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.progress import waiting
 from cellgames.web.agent_seats import hint

@@ -4,15 +4,18 @@
         run.begin(settings, resume=True)
         run.write(settings)
 
-All kinds of runs use this module: rounds of games, seasons, training, leagues, exploiters, evolution.
+All kinds of runs use this module: rounds of games, seasons, training, leagues, exploiters, evolution. Their seeds are
+derived from the run's by `derive`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import sys
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -295,3 +298,14 @@ def reading(path: Path) -> Iterator[None]:
     except Exception as error:  # archives and JSON raise many kinds
         why = f"{type(error).__name__}: {clipped(str(error))}"
         raise RunError(path, cause=f"it cannot be read ({why}); {START_OVER}") from None
+
+
+def derive(*parts: str | int) -> int:
+    """Return a seed from 0 to 2^63 - 1: the first 63 bits of BLAKE2b over the parts as a JSON list."""
+    digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+def derive_short(*parts: str | int) -> int:
+    """Return a seed of 32 bits: CRC-32 over the parts as words, as evolution has always drawn its own."""
+    return zlib.crc32(" ".join(map(str, parts)).encode())

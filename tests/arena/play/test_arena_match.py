@@ -28,7 +28,7 @@ from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes
 from cellgames.arena.report.run_report import REPORT_FILES
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import Forfeits, distinct, make_tables
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 
 GAME = cellgames.make("torus-v0", size=3)
 ANN, BOB = RandomAgent("ann"), RandomAgent("bob")

@@ -14,7 +14,7 @@ from store_games import game
 
 from cellgames.arena import PairResult, Payoffs, cycles, nash, payoffs, payoffs_of
 from cellgames.arena.records.record_lines import Outcome, Record
-from cellgames.arena.report.payoff_report import payoff_section
+from cellgames.arena.report.rating_tables import payoff_section
 from cellgames.arena.stats.payoffs import equilibrium
 
 pytest.importorskip("scipy", reason="Nash averaging needs SciPy: pip install 'cellgames[research]'")

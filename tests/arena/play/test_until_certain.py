@@ -26,7 +26,7 @@ from cellgames.arena.records.record_lines import Outcome, Pairing, Record
 from cellgames.arena.report.run_report import order_text
 from cellgames.arena.stats.comparisons import PairResult, comparisons
 from cellgames.arena.stats.order import Evidence, adjacencies
-from cellgames.runs.seeds import derive
+from cellgames.runs.run_folder import derive
 
 GAME = cellgames.make("torus-v0", size=3)
 NAMES = ("a", "b", "c", "d")

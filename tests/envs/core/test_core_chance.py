@@ -15,9 +15,9 @@ from torch import Tensor
 import cellgames
 from cellgames.envs import sample_actions
 from cellgames.envs.adapters.gymnasium_vector import SeatVectorEnv
-from cellgames.envs.core import IllegalActionError, chance, sampling, seeds
+from cellgames.envs.core import IllegalActionError, chance, seeds
+from cellgames.envs.core.chance import random_bits, random_legal
 from cellgames.envs.core.choosing import choose, scale_bits
-from cellgames.envs.core.sampling import random_bits, random_legal
 from cellgames.envs.native import without_native
 
 
@@ -76,13 +76,13 @@ def splitmix(state: int, count: int) -> list[int]:
 
 def test_many_random_bits_are_those_of_splitmix() -> None:
     assert splitmix(1234567, 1) == [6457827717110365317 >> 33]  # a known answer
-    bits = random_bits(sampling.MANY, generator(3))
+    bits = random_bits(chance.MANY, generator(3))
     root = int(torch.randint(1 << 62, (1,), generator=generator(3)))
     assert bits[:500].tolist() == splitmix(root, 500)
-    assert bits.tolist() == splitmix(root, sampling.MANY)
+    assert bits.tolist() == splitmix(root, chance.MANY)
     with without_native():
-        assert torch.equal(random_bits(sampling.MANY, generator(3)), bits)
-    assert not torch.equal(bits, random_bits(sampling.MANY, generator(4)))
+        assert torch.equal(random_bits(chance.MANY, generator(3)), bits)
+    assert not torch.equal(bits, random_bits(chance.MANY, generator(4)))
 
 
 @pytest.mark.parametrize("seed", [0, 1, -1, 2**63 - 1, -(2**63)])

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from cellgames import InputError
 from cellgames.envs.core import Game, Vector, chance, seeds
-from cellgames.envs.core.errors import IllegalActionError
-from cellgames.envs.kernels.compiling import Compile, compiler_found
+from cellgames.envs.core.inputs import IllegalActionError
 from cellgames.envs.native import without_native
+from cellgames.envs.native.operators import Compile, compiler_found
 
 
 def needs_compiler(test: Any) -> Any:

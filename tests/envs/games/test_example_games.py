@@ -12,7 +12,7 @@ from example_games import ConnectFour, Othello, Treblecross
 from torch import Tensor
 
 from cellgames.envs import Game, State, check_game, seeds
-from cellgames.envs.core.sampling import random_bits
+from cellgames.envs.core.chance import random_bits
 
 
 @pytest.mark.parametrize("game", [ConnectFour(rows=3, columns=4, line=3), Othello(4), Treblecross(9)], ids=repr)

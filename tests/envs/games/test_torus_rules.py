@@ -12,10 +12,9 @@ from slow import slow_except
 from torch import Tensor
 
 from cellgames.envs.core import seeds
-from cellgames.envs.core.sampling import random_bits, random_legal
+from cellgames.envs.core.chance import random_bits, random_legal
 from cellgames.envs.torus import Torus, TorusState, num_cells
-from cellgames.envs.torus.geometry import neighbours
-from cellgames.envs.torus.symmetry import sources
+from cellgames.envs.torus.geometry import neighbours, sources
 
 CYCLES = [
     ("a ring of octagons wins for Black", "b", "a3", [1, 0], """

@@ -89,8 +89,8 @@ def missing_packages() -> dict[str, list[str]]:
 def _doctor(arguments: argparse.Namespace) -> int:
     import torch
 
-    from cellgames.envs.kernels.compiling import compiler_found
     from cellgames.envs.native import status
+    from cellgames.envs.native.operators import compiler_found
 
     native = status()
     devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]

@@ -1,22 +1,63 @@
-"""Actions from callers as tensors that the rules can take, or an error that says what they are instead."""
+"""Actions and parameters that callers give to games, checked, and the errors about them, whose fields tell all."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from typing_extensions import override
 
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, check_one_of, check_whole, shown
 
 _INTEGERS = frozenset(
     (*(torch.int64, torch.int32, torch.int16, torch.int8), *(torch.uint8, torch.uint16, torch.uint32, torch.uint64))
 )
-
-
 NO_TENSOR, _NO_NUMBERS = "a tensor of actions", "whole numbers"
 _DENSE = "a dense tensor with numbers in memory"
+
+
+class IllegalActionError(InputError):
+    """An action that the rules do not allow in the position.
+
+    Attributes:
+        where: the game's id.
+        env_id: the game's place in its batch.
+        player: the name of the player who chose the action.
+        action: the number that is illegal; the choice of one component if the action has several.
+        cause: why it is illegal.
+        component: index of the illegal component of the action; None if the action has only one.
+    """
+
+    def __init__(
+        self, where: str, env_id: int, player: str, action: int, cause: str, component: int | None = None
+    ) -> None:
+        super().__init__("action", got=action, cause=cause, where=where)
+        self.env_id, self.player, self.action, self.component = env_id, player, action, component
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.where, self.env_id, self.player, self.action, self.cause, self.component)
+
+    @property
+    @override
+    def brief(self) -> str:
+        """The message without the game and the place in the batch, for callers that name both in their own way."""
+        return self._message("")
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.where}: {self._message(f' in env {self.env_id}')}"
+
+    def _message(self, place: str) -> str:
+        part = "" if self.component is None else f", component {self.component}"
+        return f"illegal action {self.action} of player {self.player}{place}{part}: {self.cause}"
+
+
+def brief(error: Exception) -> str:
+    """Return an error's message without the game and the place in the batch, where the error has them as fields."""
+    return error.brief if isinstance(error, InputError) else str(error)
 
 
 class ActionsError(InputError):
@@ -74,3 +115,14 @@ def from_numbers(given: Any, shape: tuple[int, ...], axes: str = "shape ", hint:
     if array.dtype == np.uint64:
         array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
     return torch.from_numpy(array.astype(np.int64))
+
+
+def check_int(game: Any, name: str, low: int, high: int) -> None:
+    """Raise an `InputError` unless the game's field `name` is a whole number from `low` to `high`."""
+    check_whole(name, getattr(game, name), low, high, game.id)
+
+
+def check_choices(game: Any, **choices: Iterable[str]) -> None:
+    """Raise an `InputError` unless each of the game's fields is one of its choices."""
+    for name, known in choices.items():
+        check_one_of(name, getattr(game, name), known, game.id)

@@ -1,1 +1,0 @@
-"""The base of compiled code: the compiler, checked parameters and lookup tables."""
