@@ -103,7 +103,7 @@ SETTINGS = {
     "cloth-of-gold-wild-small-v0": Setting(
         "random greedy trained", 16, greedy="80 70 60 50 40 20", trained="60 40 30 25 15 5"
     ),
-    "cloth-of-gold-wild-v0": Setting("random greedy", 40, greedy="80 60 40 20"),
+    "cloth-of-gold-wild-v0": Setting("random greedy trained", 40, greedy="80 60 40 20", trained="25"),
     "grid-adaptation-small-v0": replace(_GRID, games=100, greedy=f"{_GRID.greedy} 90 30 10", trained="30"),
     **dict.fromkeys(("grid-adaptation-v0", "grid-adaptation-talk-small-v0", "grid-adaptation-talk-v0"), _GRID),
     "toroidal-cup-small-v0": Setting("random greedy trained rollout:8 rollout:64", 200, greedy="90 70 50 30 15"),
