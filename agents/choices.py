@@ -55,5 +55,5 @@ class ChoiceGame(Game[Any]):
     _legal_again = Game._legal_again
     _random_actions = Game._random_actions
     _native_step = Game._native_step
-    _native_observer = Game._native_observer
+    _native_observer, _observe_into = Game._native_observer, Game._observe_into
     solo = Game.solo

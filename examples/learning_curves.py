@@ -58,21 +58,21 @@ FIGURE = Path("docs/images/learning.png")
 Stages = Iterator[tuple[int, Agent]]
 
 
+def one_file(id: str, seed: int) -> Stages:
+    """Yield the steps and the agent of `examples/ppo.py`, 0 steps first, after each rollout."""
+    game, player = ppo.game_to_learn(id)
+    return ((steps, player(agent)) for steps, agent in ppo.train(game, ppo.settings_of(id), seed))
+
+
 def sb3(id: str, seed: int) -> Stages:
-    """Yield the steps and the agent of MaskablePPO, 0 steps first, after each rollout; by turns or plans, if any."""
+    """Yield the same of MaskablePPO, which learns the same game."""
     from sb3_contrib import MaskablePPO
 
-    from cellgames.agents.cloth_of_gold import TurnChoices, TurnChooser
-    from cellgames.agents.grid_adaptation import PlanChoices, PlanChooser
     from cellgames.envs.adapters import SeatVecEnv
 
-    choosing = {"cloth-of-gold": (TurnChoices, TurnChooser), "grid-adaptation": (PlanChoices, PlanChooser)}
-    game = cellgames.make(id)
-    choices, chooser = choosing.get(id.removesuffix("-small-v0"), (None, None))
-    env = SeatVecEnv(choices(**game.parameters) if choices else game, 8, "random", seed=seed)
-    model = MaskablePPO("MlpPolicy", env, n_steps=256, seed=seed, device="cpu")
-    agent: Agent = SB3Agent(model, sample=False) if choices else SB3Agent(model)
-    agent = chooser(agent) if chooser else agent
+    game, player = ppo.game_to_learn(id)
+    model = MaskablePPO("MlpPolicy", SeatVecEnv(game, 8, "random", seed=seed), n_steps=256, seed=seed, device="cpu")
+    agent: Agent = player(SB3Agent(model, sample=None if len(game.info.observation.shape) > 1 else False))
     yield 0, agent
     while True:
         model.learn(2048, reset_num_timesteps=False)
@@ -145,19 +145,37 @@ def margin(numbers: Any) -> Any:
     return stats.t.ppf(0.975, len(numbers) - 1) * stats.sem(numbers)
 
 
+def told(numbers: list[float]) -> str:
+    """Return the mean over seeds of scores in %, with its 95 % interval."""
+    mean, half = fmean(numbers), margin(numbers) if len(numbers) > 1 else 0.0
+    return f"{mean:.0f} ({max(0, mean - half):.0f} to {min(100, mean + half):.0f})"
+
+
+def markdown(texts: list[str], numbers: list[str], rows: list[list[str]]) -> str:
+    """Return a table with columns of texts and of numbers."""
+    heads = [[*texts, *numbers], ["---"] * len(texts) + ["---:"] * len(numbers)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (*heads, *rows))
+
+
 def table(runs: dict[str, Any], seconds: float) -> str:
     """Return Markdown: the scores of each learner at the end, means over seeds with 95 % intervals."""
-    lines = [["preset", "learner", "seeds", "steps", *LADDER], ["---"] * 2 + ["---:"] * (2 + len(LADDER))]
+    lines = []
     for game, learner in product(GAMES, COLOURS):
         if found := seeds_of(runs, game, learner):
             steps = fmean(along(rows, "steps", "seconds", seconds) for rows in found)
-            line = [f"{game}-small-v0", learner, str(len(found)), f"{steps:,.0f}"]
-            for other in LADDER:
-                numbers = [float(along(rows, other, "seconds", seconds)) for rows in found]
-                mean, half = fmean(numbers), margin(numbers) if len(found) > 1 else 0.0
-                line.append(f"{mean:.0f} ({max(0, mean - half):.0f} to {min(100, mean + half):.0f})")
-            lines.append(line)
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+            at_end = [told([float(along(rows, other, "seconds", seconds)) for rows in found]) for other in LADDER]
+            lines.append([f"{game}-small-v0", learner, str(len(found)), f"{steps:,.0f}", *at_end])
+    return markdown(["preset", "learner"], ["seeds", "steps", *LADDER], lines)
+
+
+def ablations(runs: dict[str, Any]) -> str:
+    """Return Markdown: the scores after each change of `examples/ppo.py` in small Torus, as `table` has them."""
+    lines: dict[str, list[str]] = {}
+    for name in ABLATIONS:
+        if found := [rows[-1] for key, rows in runs.items() if key.startswith(f"ablation {name} ")]:
+            scored = [told([100 * row[other][0] for row in found]) for other in LADDER]
+            lines[name] = [name, str(len(found)), *scored]
+    return markdown(["change"], ["seeds", *LADDER], [*lines.values()])
 
 
 def draw(runs: dict[str, Any], path: Path, by: str, most: float = math.inf) -> None:
@@ -215,8 +233,7 @@ def main() -> None:
             ]
         for id in (f"{game}-small-v0" for game in GAMES):
             limits = options.seconds, options.games
-            alone = lambda i=id, s=seed: ppo.train(cellgames.make(i), ppo.settings_of(i), s)  # noqa: E731
-            jobs[f"{id} examples/ppo.py {seed}"] = lambda i=id, a=alone, n=limits: curve(i, a(), *n)
+            jobs[f"{id} examples/ppo.py {seed}"] = lambda i=id, s=seed, n=limits: curve(i, one_file(i, s), *n)
             jobs[f"{id} MaskablePPO {seed}"] = lambda i=id, s=seed, n=limits: curve(i, sb3(i, s), *n)
             jobs[f"{id} cellgames train {seed}"] = lambda i=id, s=seed, n=limits: suite_curve(i, s, *n)
     kept = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {"runs": {}}
@@ -235,6 +252,7 @@ def main() -> None:
     save()
     said = f"`{kept['command']}`: scores in %, {options.games} games a seed against each agent."
     page = f"# Learning curves\n\n{said}\n\n{table(kept['runs'], options.seconds)}\n"
+    page += f"\n## Ablations in torus-small-v0\n\n{ablations(kept['runs'])}\n"
     options.out.with_suffix(".md").write_text(page, "utf-8")
     draw(kept["runs"], options.figure, "seconds", options.seconds)
     draw(kept["runs"], options.figure.with_stem(f"{options.figure.stem}_steps"), "steps")

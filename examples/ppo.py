@@ -5,8 +5,8 @@
 
 One network plays all seats of a batch of games. Learning needs `Game.vector` and `sample_actions` of the package and no
 more; agents of the package measure the result. Each seat has a chain of actions of its own, so the same code learns
-games in turns, games where a player acts several times in a row, and games where all act at once. In Cloth of Gold,
-unit by unit, it has not learned to beat `random`.
+games in turns, games where a player acts several times in a row, and games where all act at once. In Cloth of Gold it
+chooses among whole turns, in Grid Adaptation among plans: unit by unit and space by space it would hardly learn.
 
 Letters: `T` steps of a rollout, `B` games, `P` players, `R` rows (a game in turns, or one seat of a game where all act
 at once), `S` seats that share a row (`P` in turns, else 1), `A` choices, `K` components of an action.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -27,6 +27,8 @@ from torch.nn import functional
 
 import cellgames
 from cellgames.agents import Agent, BaseAgent, load
+from cellgames.agents.cloth_of_gold import TurnChoices, TurnChooser
+from cellgames.agents.grid_adaptation import PlanChoices, PlanChooser
 from cellgames.arena import MatchOptions, evaluate, play_evaluation
 from cellgames.envs import Game, sample_actions
 
@@ -70,8 +72,8 @@ class Settings:
 
 PRESETS = {
     "torus": Settings(wraps=True),
-    "cloth-of-gold": Settings(num_envs=16, num_steps=128, num_epochs=2, entropy=0.003, channels=16, layers=2),
-    "grid-adaptation": Settings(num_envs=32, num_steps=28, minibatch_size=256, wraps=True, reward_scale=0.02),
+    "cloth-of-gold": Settings(num_envs=64, num_steps=32),
+    "grid-adaptation": Settings(num_envs=32, num_steps=28, reward_scale=0.02),
     "toroidal-cup": Settings(num_envs=64, num_steps=12, minibatch_size=256, wraps=True, channels=16, layers=2),
 }
 
@@ -81,16 +83,32 @@ def settings_of(id: str) -> Settings:
     return next((preset for name, preset in PRESETS.items() if id.startswith(name)), Settings())
 
 
+def game_to_learn(id: str) -> tuple[Game, Callable[[Agent], Any]]:
+    """Return the game that is learned, and what makes an agent of it one of the game by `id`."""
+    game, name = cellgames.make(id), id.removesuffix("-v0").removesuffix("-small")
+    if name == "cloth-of-gold":
+        return TurnChoices(**game.parameters), TurnChooser
+    if name == "grid-adaptation":
+        return PlanChoices(**game.parameters), PlanChooser
+    return game, lambda agent: agent
+
+
 class Network(nn.Module):
     """Observations, float [R, planes, rows, cols], to logits [R, A] and values [R].
 
     A component of an action with at least one choice for each cell gets its logits from the cells' features, and the
-    rest of its choices from features of the whole board; a smaller component gets all of them from the latter.
+    rest of its choices from features of the whole board; a smaller component gets all of them from the latter. If no
+    board is seen but numbers, float [R, N], two layers of 64 units read them.
     """
 
     def __init__(self, game: Game, channels: int, layers: int, wraps: bool) -> None:
         super().__init__()
-        planes, rows, cols = game.info.observation.shape
+        self.mlp, shape = None, game.info.observation.shape
+        if len(shape) == 1:
+            body = nn.Linear(*shape, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh()
+            self.mlp = nn.Sequential(*body, nn.Linear(64, 1 + sum(game.info.action_nvec)))
+            return
+        planes, rows, cols = shape
         padding: Literal["circular", "zeros"] = "circular" if wraps else "zeros"
         sizes = [planes] + [channels] * layers
         self.convolutions = nn.ModuleList(
@@ -110,6 +128,9 @@ class Network(nn.Module):
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits [R, A] and values [R]."""
+        if self.mlp is not None:
+            out = self.mlp(observation)
+            return out[:, 1:], out[:, 0]
         x = observation.sign() * observation.abs().log1p()  # counts may be large
         for number, convolution in enumerate(self.convolutions):
             x = functional.relu(convolution(x) + (x if number else 0.0))
@@ -126,8 +147,7 @@ class Network(nn.Module):
 def rate(logits: Tensor, mask: Tensor, actions: Tensor, nvec: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """Return log-probabilities [R] of actions [R, K], and entropies [R] of the policy."""
     log_prob, entropy = logits.new_zeros(len(logits)), logits.new_zeros(len(logits))
-    parts = zip(logits.split(nvec, 1), mask.split(nvec, 1), actions.unbind(1), strict=True)
-    for part, legal, chosen in parts:
+    for part, legal, chosen in zip(logits.split(nvec, 1), mask.split(nvec, 1), actions.unbind(1), strict=True):
         logs = part.masked_fill(~legal & legal.any(1, keepdim=True), -1e9).log_softmax(1)
         log_prob = log_prob + logs.gather(1, chosen[:, None])[:, 0]
         entropy = entropy - (logs.exp() * logs).sum(1)
@@ -190,7 +210,7 @@ def train(game: Game, options: Settings, seed: int = 0) -> Iterator[tuple[int, L
     generator = torch.Generator().manual_seed(seed)
     network = Network(game, options.channels, options.layers, options.wraps)
     optimizer = torch.optim.Adam(network.parameters(), options.learning_rate, eps=1e-5)
-    agent = Learned(network, info.action_nvec, sample=info.simultaneous)
+    agent = Learned(network, info.action_nvec, sample=info.simultaneous and network.mlp is None)
     vector = game.vector(batch, seed=seed, observe=torch.float32)
     seats, nvec = info.num_players if info.simultaneous else 1, info.action_nvec
     rows, taken = batch * seats, 0
@@ -214,8 +234,7 @@ def train(game: Game, options: Settings, seed: int = 0) -> Iterator[tuple[int, L
         value, reward, player, done = (torch.stack(part) for part in (values, rewards, players, dones))
         advantage, known = advantages(value, reward, player, done, options.gamma, options.gae_lambda)
         keep = known.flatten()
-        table = [torch.cat(part)[keep] for part in (seen, masks, chosen, logs, values)]
-        data = [*table, advantage.flatten()[keep]]
+        data = [*(torch.cat(part)[keep] for part in (seen, masks, chosen, logs, values)), advantage.flatten()[keep]]
         taken += options.num_steps * rows
         for _ in range(options.num_epochs):
             for picked in torch.randperm(len(data[0])).split(options.minibatch_size):
@@ -261,7 +280,7 @@ def main() -> None:
     torch.set_num_threads(1)  # the networks are small: more threads would wait for each other
     changed = {field.name: arguments[field.name] for field in fields(Settings) if arguments[field.name] is not None}
     try:
-        game = cellgames.make(arguments["game"])
+        game, player = game_to_learn(arguments["game"])
         options = replace(settings_of(arguments["game"]), **changed)
         began, shown = time.perf_counter(), 0
         for taken, agent in train(game, options, arguments["seed"]):  # noqa: B007  # the last one is measured
@@ -269,7 +288,7 @@ def main() -> None:
                 shown, spent = taken * 10 // options.total_steps, time.perf_counter() - began
                 print(f"{taken:9,} steps  {spent:5.0f} s", flush=True)
         for other in arguments["against"]:
-            row = score(game, agent, other, arguments["games"], arguments["seed"])
+            row = score(cellgames.make(arguments["game"]), player(agent), other, arguments["games"], arguments["seed"])
             print(f"against {other}: {row['score']:.3f} ({row['low']:.3f} to {row['high']:.3f})")
     except ValueError as error:
         line.error(str(error))

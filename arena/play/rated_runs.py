@@ -38,7 +38,7 @@ from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.envs.core import Game
-from cellgames.envs.registry import as_game
+from cellgames.envs.registry import as_game, board_title
 from cellgames.runs.run_folder import ANSWERS, RunFolder, RunKind, derive
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.extras import no_pictures
@@ -228,9 +228,9 @@ def round_robin(
         return pairing in planned or (growth is not None and growth.knows(pairing))
 
     def schedule() -> Schedule[Pairing, Record]:
-        yield from all_games([Stage(plan, game.id)], records)
+        yield from all_games([Stage(plan, board_title(game))], records)
         while growth is not None and (later := growth.more(records)):
-            yield from all_games([Stage(later, f"{game.id}, games until the order is certain")], records)
+            yield from all_games([Stage(later, f"{board_title(game)}, games until the order is certain")], records)
 
     with run.games(players, store=store, outdated=[GIF], knows=knows, progress=progress, workers=workers) as games:
         games.run(schedule())
@@ -288,7 +288,7 @@ def free_for_all(
     plan = table_batches(names, seatings(len(names), seats, options.games, options.seed), options)
     planned = {pairing for batch in plan for pairing in batch.games}
     with run.games(players, store=store, knows=planned.__contains__, progress=progress, workers=workers) as games:
-        games.run(all_games([Stage(plan, game.id)], records))
+        games.run(all_games([Stage(plan, board_title(game))], records))
         with waiting("Rating, and writing the report", shown=progress):
             tables, files = _rated(run, records)
     return FreeForAll(Path(out), tables, tuple(records), games.played, tuple(files))

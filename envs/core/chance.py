@@ -95,9 +95,8 @@ def seeds(seed: int, count: int, device: torch.device | str = "cpu") -> Tensor:
     """Return seeds for `count` envs of one seed: int64 [count]. The first k are the same for every count >= k."""
     if count < 0:
         raise InputError("count", "a count of at least 0", count)
-    root = torch.tensor(
-        (int(seed) + (1 << 63)) % (1 << 64) - (1 << 63), dtype=torch.int64, device=device
-    )  # any integer, folded
+    folded = (int(seed) + (1 << 63)) % (1 << 64) - (1 << 63)  # any integer
+    root = torch.tensor(folded, dtype=torch.int64, device=device)
     return draw(root, _SPREAD, torch.arange(count, dtype=torch.int64, device=device))
 
 

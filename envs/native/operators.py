@@ -24,9 +24,6 @@ Compile = Literal["auto", "always", "never"]
 class Operator(Generic[P, T]):
     """A function of tensors, states or lists of tensors, and of other values: a decorator of its torch code.
 
-    Args:
-        reference: the torch code.
-
     Attributes:
         reference: the torch code.
     """

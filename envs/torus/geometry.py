@@ -106,10 +106,8 @@ def widths(size: int) -> list[list[int]]:
 # ---------------------------------------------------------------- symmetries
 
 # Letters: `S = 4 n^2` symmetries; `L` rows.
-#
 # Translations by whole octagons and half turns keep both goals; quarter turns exchange them, so they count with colours
 # swapped. Reflections are no symmetries: they keep ring and bracelet and exchange the helices.
-#
 # Symmetry q n^2 + r n + c makes q quarter turns clockwise around octagon O(0, 0), then moves everything r rows down and
 # c columns to the right. In half columns and rows an octagon is at (2 r, 2 c) and a square at (2 r + 1, 2 c + 1), and a
 # quarter turn takes (y, x) to (x, -y).

@@ -232,7 +232,7 @@ def test_a_round_robin_writes_everything_and_says_what_to_open(
     assert "Black, who begins, scores" in out
     assert "report.md" in out
     assert re.search(rf"cellgames replay {folder} --record \d --step", out)
-    assert err.startswith("torus-v0: 6 of 6 games, ")
+    assert err.startswith("Torus, size 3: 6 of 6 games, ")
     with Image.open(folder / "top_game.gif") as image:
         assert image.format == "GIF"
         assert image.n_frames > 5  # type: ignore[attr-defined]  # of GIFs

@@ -165,5 +165,5 @@ def test_the_command_writes_everything_and_says_what_to_open(
     assert folder.name.endswith("-seed=0-chunk=2-agents=arena_bots_First_random")
     assert re.search(r"^ +1 +(random|arena_bots:First) +\+\d+ ", out, re.MULTILINE)
     assert AHEAD in out
-    assert "toroidal-cup-v0: 6 of 6 games, " in err
+    assert ", 3 players: 6 of 6 games, " in err
     command(["replay", folder])
