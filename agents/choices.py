@@ -45,15 +45,10 @@ class ChoiceGame(Game[Any]):
             raise InputError("position", "a line that begins with seed:NUMBER", shown(text), where=self.id)
         return self.proposing(super().string_to_state(found[2], int(found[1])))
 
-    # The ordinary game has its own names of actions, and its native code plays them.
+    # The ordinary game has its own names of actions.
 
     action_to_string = Game.action_to_string
     string_to_action = Game.string_to_action
     choice_to_string = Game.choice_to_string
     fallback = Game.fallback
     _why_illegal = Game._why_illegal
-    _legal_again = Game._legal_again
-    _random_actions = Game._random_actions
-    _native_step = Game._native_step
-    _native_observer, _observe_into = Game._native_observer, Game._observe_into
-    solo = Game.solo

@@ -374,11 +374,6 @@ class _Checker:
         stuck = _stuck(game, state)
         choice = "a choice for all who must act"
         self.demand(stuck is None, f"legal_actions(state) {when}", choice, f"none of component {stuck}")
-        several = game.info.simultaneous
-        looks = [game.observe(state, x) for x in (range(game.info.num_players) if several else [state.current_player])]
-        right = torch.stack(looks, 1) if several else looks[0]
-        game._observe_into(state, seen := torch.empty_like(right, memory_format=torch.contiguous_format))
-        self.same(f"Vector.observation {when}", {"": right}, {"": seen}, "a base class has its own `_observe_into`")
 
     def texts(self, state: Any, when: str) -> None:
         """Check that positions come back from their texts and from files."""

@@ -97,6 +97,8 @@ class ConnectionGame(StoneGame[ConnectionState]):
             board=Space((board.cells,), torch.int8, 0, 2),
         )
 
+    _native_step = StoneGame._native_step  # it knows these rules
+
     @override
     def _init(self, seeds: Tensor) -> ConnectionState:
         batch, cells, device = len(seeds), self.layout.cells, seeds.device

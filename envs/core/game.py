@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Generic
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.inputs import ActionsError, as_actions
 from cellgames.envs.native.operators import Compile
 from cellgames.utils.errors import InputError, located, shown
 
@@ -24,10 +23,18 @@ from . import chance
 from .chance import next_seed, seeds
 from .drawing import BoardView, Notes, Picture, draw_board, grid, headed, to_svg
 from .info import GameInfo
-from .inputs import IllegalActionError
+from .inputs import ActionsError, IllegalActionError, as_actions
 from .solo import BatchOfOne, NativeSolo, Solo
 from .state import S, State, along_envs, choose_envs
 from .vector import NativeStep, Positions, Vector
+
+_FASTER = {
+    "_init": ("_native_step",),
+    "_step": ("_native_step", "solo"),
+    "_legal": ("_native_step", "_legal_again", "_random_actions", "solo"),
+    "observe": ("_native_observer", "_observe_into", "solo"),
+}
+"""Methods that do the same as others in faster ways."""
 
 
 class Game(ABC, Generic[S]):
@@ -37,7 +44,8 @@ class Game(ABC, Generic[S]):
     hooks `_init`, `_step` and `_legal`, and `observe`, `board` and `outcome`. The hooks need no thought for finished
     games, illegal actions and wrong shapes. All else has a default.
 
-    `Game` without a parameter is a game with a state of any type.
+    `Game` without a parameter is a game with a state of any type. Where a subclass of a game overrides a hook or
+    `observe`, faster ways that it inherits give way to the defaults.
     """
 
     id: ClassVar[str]
@@ -53,6 +61,12 @@ class Game(ABC, Generic[S]):
 
     So records, ratings and weights of games without the addition stay as they are.
     """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = vars(cls).keys()
+        for name in {faster for slow in _FASTER.keys() & own for faster in _FASTER[slow]} - own:
+            setattr(cls, name, getattr(Game, name))
 
     # --- what a game must have --------------------------------------------------------------------------------
 

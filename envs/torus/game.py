@@ -64,6 +64,8 @@ class Torus(StoneGame[TorusState]):
             board=Space((cells,), torch.int8, 0, 2),
         )
 
+    _native_step = StoneGame._native_step  # it knows these rules
+
     @override
     def _init(self, seeds: Tensor) -> TorusState:
         batch, cells, device = len(seeds), num_cells(self.size), seeds.device

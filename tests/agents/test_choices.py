@@ -23,16 +23,11 @@ from cellgames.envs.grid_adaptation.state import FLIP, VOTE, GridState
 TURNS: Any = TurnChoices(height=12, width=12, generations=3, radius=3, max_rounds=4)
 PLAIN: Any = cellgames.make("cloth-of-gold-v0", **TURNS.parameters)
 GRID: Any = cellgames.make("grid-adaptation-small-v0")
+TINY_TURNS = TurnChoices(height=8, width=8, generations=2, radius=3, max_rounds=2)
 PLANS: Any = PlanChoices(**GRID.parameters)
 
 
-@pytest.mark.parametrize(
-    "game",
-    [
-        TurnChoices(height=8, width=8, generations=2, radius=3, max_rounds=2),
-        PlanChoices(size=5, players=3, rounds=3, flip_rounds=(2,)),
-    ],
-)
+@pytest.mark.parametrize("game", [TINY_TURNS, PlanChoices(size=5, players=3, rounds=3, flip_rounds=(2,))])
 def test_choices_are_a_game_and_its_positions_have_their_proposals(game: Any) -> None:
     check_game(game)
     state = game.init(seeds(3, 1))

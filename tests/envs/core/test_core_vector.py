@@ -19,6 +19,7 @@ from cellgames.envs.core import Game, Vector, chance, seeds
 from cellgames.envs.core.inputs import IllegalActionError
 from cellgames.envs.native import without_native
 from cellgames.envs.native.operators import Compile, compiler_found
+from cellgames.envs.torus import Torus
 
 
 def needs_compiler(test: Any) -> Any:
@@ -160,6 +161,14 @@ def test_observations_are_those_of_the_seats_to_move(game: Game, reuse_buffers: 
             kept.append((seen, seen.clone()))
             vector.step_random(random)
     assert reuse_buffers or all(torch.equal(*pair) for pair in kept)
+
+
+def test_a_subclass_of_a_game_is_played_by_what_it_overrides() -> None:
+    steps = {"_step": lambda game, state, action: Torus._step(game, state, action).replace(rewards=torch.ones(2, 2))}
+    sight = {"observe": lambda game, state, player: 1 - Torus.observe(game, state, player)}
+    vector = type("Shaped", (Torus,), {**steps, **sight})(size=3).vector(2, observe=True)
+    assert torch.equal(vector.observation, 1 - Torus.observe(vector.game, vector.state, 0))
+    assert vector.step_random(generator(0)).rewards.eq(1).all()
 
 
 def test_a_vector_without_observations_says_so() -> None:
