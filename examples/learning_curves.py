@@ -129,9 +129,9 @@ def suite_curve(id: str, seed: int, seconds: float, games: int) -> list[dict[str
     ]
 
 
-def seeds_of(runs: dict[str, Any], game: str, learner: str) -> list[list[dict[str, Any]]]:
-    """Return the rows of each run of a learner in a small preset."""
-    return [rows for key, rows in runs.items() if key.rpartition(" ")[0] == f"{game}-small-v0 {learner}"]
+def seeds_of(runs: dict[str, Any], name: str) -> list[list[dict[str, Any]]]:
+    """Return the rows of each run by a name without its seed, such as "torus-small-v0 MaskablePPO"."""
+    return [rows for key, rows in runs.items() if key.rpartition(" ")[0] == name]
 
 
 def along(rows: list[dict[str, Any]], name: str, by: str, places: Any) -> Any:
@@ -161,7 +161,7 @@ def table(runs: dict[str, Any], seconds: float) -> str:
     """Return Markdown: the scores of each learner at the end, means over seeds with 95 % intervals."""
     lines = []
     for game, learner in product(GAMES, COLOURS):
-        if found := seeds_of(runs, game, learner):
+        if found := seeds_of(runs, f"{game}-small-v0 {learner}"):
             steps = fmean(along(rows, "steps", "seconds", seconds) for rows in found)
             at_end = [told([float(along(rows, other, "seconds", seconds)) for rows in found]) for other in LADDER]
             lines.append([f"{game}-small-v0", learner, str(len(found)), f"{steps:,.0f}", *at_end])
@@ -170,12 +170,12 @@ def table(runs: dict[str, Any], seconds: float) -> str:
 
 def ablations(runs: dict[str, Any]) -> str:
     """Return Markdown: the scores after each change of `examples/ppo.py` in small Torus, as `table` has them."""
-    lines: dict[str, list[str]] = {}
+    lines = []
     for name in ABLATIONS:
-        if found := [rows[-1] for key, rows in runs.items() if key.startswith(f"ablation {name} ")]:
-            scored = [told([100 * row[other][0] for row in found]) for other in LADDER]
-            lines[name] = [name, str(len(found)), *scored]
-    return markdown(["change"], ["seeds", *LADDER], [*lines.values()])
+        if found := seeds_of(runs, f"ablation {name}"):
+            scored = [told([100 * rows[-1][other][0] for rows in found]) for other in LADDER]
+            lines.append([name, str(len(found)), *scored])
+    return markdown(["change"], ["seeds", *LADDER], lines)
 
 
 def draw(runs: dict[str, Any], path: Path, by: str, most: float = math.inf) -> None:
@@ -185,7 +185,7 @@ def draw(runs: dict[str, Any], path: Path, by: str, most: float = math.inf) -> N
     figure, panels = plt.subplots(2, 3, figsize=(12, 6), sharey=True, layout="constrained")
     for game, panel in zip(GAMES, panels.flat, strict=True):
         for (learner, colour), (other, style) in product(COLOURS.items(), (("random", "-"), ("greedy", "--"))):
-            if not (found := seeds_of(runs, game, learner)):
+            if not (found := seeds_of(runs, f"{game}-small-v0 {learner}")):
                 continue
             x = np.linspace(0, min(most, *(rows[-1][by] for rows in found)), 13)
             y = np.array([along(rows, other, by, x) for rows in found])
