@@ -8,7 +8,6 @@ are the base game's.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
@@ -270,14 +269,6 @@ class GridAdaptationTalk(GridAdaptation[TalkState]):
             ally = (self.allies(state).gather(1, own) == seats) & (own != seats)
             parts.append(ally[..., None, None].expand(-1, -1, self.size, self.size))
         return torch.cat(parts, 1)
-
-    @override
-    def _native_observer(self, state: TalkState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
-        """Return None: what players know of words is made anew for every look."""
-
-    @override
-    def _observe_into(self, state: TalkState, out: Tensor) -> None:
-        Game._observe_into(self, state, out)
 
     @override
     def infos(self, state: TalkState, player: int) -> dict[str, Tensor]:
