@@ -33,9 +33,15 @@ def seen_words(boards: Sequence[Tensor], seat: Tensor) -> Tensor:
 
 @Operator
 def write_planes(
-    grid: Grid | PackedGrid, boards: list[Tensor], seats: Tensor, numbers: Tensor, first: tuple[int, int], out: Tensor
+    grid: Grid | PackedGrid,
+    boards: list[Tensor],
+    seats: Tensor,
+    numbers: Tensor,
+    first: tuple[int, int],
+    out: Tensor,
+    more: Tensor | None = None,
 ) -> None:
-    """Write planes, [B, k, K + M, H, W]: the first boards, the first numbers, then the other boards and numbers.
+    """Write planes, [B, k, C, H, W]: the first boards, the first numbers, the other boards and numbers, then `more`.
 
     Args:
         grid: the boards' shape; finite.
@@ -44,12 +50,14 @@ def write_planes(
         numbers: int16 [B, k, M].
         first: number of boards that come first, and of numbers after them.
         out: int16 or float32, contiguous.
+        more: int16 [B, k, C - K - M, H, W], further planes; None without any.
     """
     (boards_first, numbers_first), packed = first, isinstance(grid, PackedGrid)
     for number, seat in enumerate(seats.unbind(1)):
         words = torch.stack(boards, 1) if packed else seen_words(boards, seat)
         cells, values = grid.unpack(words.movedim(0, -1)), numbers[:, number]
-        parts = (cells[:, :boards_first], values[:, :numbers_first], cells[:, boards_first:], values[:, numbers_first:])
+        parts = [cells[:, :boards_first], values[:, :numbers_first], cells[:, boards_first:], values[:, numbers_first:]]
+        parts += [] if more is None else [more[:, number]]
         for planes, part in zip(out[:, number].split([part.shape[1] for part in parts], 1), parts, strict=True):
             planes.copy_(part if part.ndim == 4 else part[:, :, None, None])
 
@@ -63,11 +71,12 @@ def _native_write(
     numbers: Tensor,
     first: tuple[int, int],
     out: Tensor,
+    more: Tensor | None = None,
 ) -> None:
     """Write the same by `sources/board_planes.cpp`."""
     inner = [board.movedim(0, -1).contiguous().movedim(-1, 0) for board in boards]  # kept until the end of the call
-    seats, numbers = seats.contiguous(), numbers.contiguous()
-    native_writer(native, grid, inner, seats, numbers, first, out.dtype)(pointer(out, out.dtype))
+    seats, numbers, more = seats.contiguous(), numbers.contiguous(), None if more is None else more.contiguous()
+    native_writer(native, grid, inner, seats, numbers, first, out.dtype, more)(pointer(out, out.dtype))
 
 
 def native_writer(
@@ -78,6 +87,7 @@ def native_writer(
     numbers: Tensor,
     first: tuple[int, int],
     dtype: torch.dtype,
+    more: Tensor | None = None,
 ) -> Callable[[int], object]:
     """Return the call that does `write_planes` from this memory, whose games are innermost, to an address."""
     planes: list[int] = []
@@ -90,8 +100,9 @@ def native_writer(
         if isinstance(grid, PackedGrid)
         else (grid.shape[1], grid.widths[0], 1, 0)
     )
-    sizes = (grid.rows, grid.cols, *shape, *seats.shape, len(planes) // 2, numbers.shape[2], *first)
-    cells = seats.numel() * (len(planes) // 2 + numbers.shape[2]) * grid.rows * grid.cols
+    last = 0 if more is None else more.shape[2]
+    sizes = (grid.rows, grid.cols, *shape, *seats.shape, len(planes) // 2, numbers.shape[2], *first, last)
+    cells = seats.numel() * (len(planes) // 2 + numbers.shape[2] + last) * grid.rows * grid.cols
     return partial(
         native.cellgames_planes_seen,
         (ctypes.c_int64 * len(sizes))(*sizes),
@@ -100,4 +111,5 @@ def native_writer(
         (ctypes.c_void_p * len(planes))(*planes),
         pointer(seats, torch.int64),
         pointer(numbers, torch.int16),
+        None if more is None else pointer(more, torch.int16),
     )

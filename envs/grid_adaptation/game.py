@@ -215,8 +215,7 @@ class GridAdaptation(Game[G]):
         for the fewest, are shown to those who vote, and to all when the match is over.
         """
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        shape = (len(state), 1, num_planes(self.players), self.size, self.size)
-        out = torch.empty(shape, dtype=torch.int16, device=state.device)
+        out = torch.empty((len(state), 1, *self.info.observation.shape), dtype=torch.int16, device=state.device)
         self._write_observation(state, seat[:, None], out)
         return out.squeeze(1)
 
@@ -231,14 +230,21 @@ class GridAdaptation(Game[G]):
         boards, own = list(state.planes.unbind(1)), {name: field.numpy() for name, field in vars(state).items()}
         values = num_planes(self.players) - len(boards)
         numbers = torch.empty((*seats.shape, values), dtype=torch.int16, device=state.device)
-        write = native_writer(native_code, self.grid, boards, seats, numbers, (len(boards), values), dtype)
+        more = self._more_planes(state, seats)
+        write = native_writer(native_code, self.grid, boards, seats, numbers, (len(boards), values), dtype, more)
         rows, places = numbers.numpy(), seats.numpy()[..., None]
 
         def see(out: int) -> None:
             rows[:] = np.take_along_axis(numbers_seen(self, own, own["terminated"] | own["truncated"]), places, 1)
+            if more is not None:
+                more.copy_(self._more_planes(state, seats))
             write(out)
 
         return see
+
+    def _more_planes(self, state: G, seats: Tensor) -> Tensor | None:
+        """Return what seats, int64 [B, k], see behind these planes, int16 [B, k, planes, H, W], in a game with more."""
+        return None
 
     def _write_observation(self, state: G, seats: Tensor, out: Tensor) -> None:
         """Write what seats, int64 [B, k], see: [B, k, C, H, W]."""
@@ -257,7 +263,8 @@ class GridAdaptation(Game[G]):
         parts += [state.scores.long()[:, None] * counted, state.tied[:, None] & counted]
         numbers = torch.cat(parts, 2).clamp(max=LARGEST).to(torch.int16)
         boards = list(state.planes.unbind(1))
-        write_planes(self.grid, boards, seats, numbers, (len(boards), numbers.shape[2]), out)
+        sizes = len(boards), numbers.shape[2]
+        write_planes(self.grid, boards, seats, numbers, sizes, out, self._more_planes(state, seats))
 
     @override
     def outcome(self, state: G) -> Tensor:

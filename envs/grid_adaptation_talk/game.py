@@ -258,17 +258,15 @@ class GridAdaptationTalk(GridAdaptation[TalkState]):
         return torch.cat((self.tiles(state)[:, None], words.on_planes(self, all_words, words.TO_COME)), 1)
 
     @override
-    def observe(self, state: TalkState, player: Tensor | int) -> Tensor:
-        """Return the base game's planes, one that is 1 in talk steps, those of words, and those of the ally's seat."""
-        seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        known = words.one_hot(self, words.history(self, state.said, state.arrived, seat))
-        talking = self.talking(state)[:, None, None, None].expand(-1, 1, self.size, self.size)
-        parts = [super().observe(state, seat), talking, known]
+    def _more_planes(self, state: TalkState, seats: Tensor) -> Tensor:
+        """Return a plane that is 1 in talk steps, those of words, and those of the ally's seat."""
+        known = words.one_hot(self, words.history(self, state.said, state.arrived, seats))
+        parts = [along_envs(self.talking(state), 5).expand(*seats.shape, 1, self.size, self.size), known]
         if self.reward_sharing is not None:
-            own, seats = seat[:, None], torch.arange(self.players, device=state.device)
-            ally = (self.allies(state).gather(1, own) == seats) & (own != seats)
-            parts.append(ally[..., None, None].expand(-1, -1, self.size, self.size))
-        return torch.cat(parts, 1)
+            own, every = seats[..., None], torch.arange(self.players, device=state.device)
+            ally = (self.allies(state).gather(1, seats)[..., None] == every) & (own != every)
+            parts.append(ally[..., None, None].expand(-1, -1, -1, self.size, self.size))
+        return torch.cat(parts, 2)
 
     @override
     def infos(self, state: TalkState, player: int) -> dict[str, Tensor]:
@@ -277,7 +275,7 @@ class GridAdaptationTalk(GridAdaptation[TalkState]):
         They are -1 at the player's own seat, and everywhere before the first talk step. The seat of the `ally`, [B], is
         there if rewards are shared, -1 without one.
         """
-        arrived = words.heard_by(self, state.arrived, torch.full_like(state.talks, player)).long()
+        arrived = words.heard_by(self, state.arrived, torch.full_like(state.talks, player)[:, None]).squeeze(1).long()
         last = arrived[torch.arange(len(state), device=state.device), (state.talks - 1).clamp(min=0)]
         heard = torch.cat((last[:, :player], torch.full_like(last[:, :1], words.TO_COME), last[:, player:]), 1)
         found = {**super().infos(state, player), "heard": heard}

@@ -64,15 +64,15 @@ def delivered(game: GridAdaptationTalk, seeds: Tensor, step: Tensor, said: Tenso
     return _by_receiver(_by_receiver(said).gather(2, order))
 
 
-def heard_by(game: GridAdaptationTalk, heard: Tensor, seat: Tensor) -> Tensor:
-    """Return the words that have reached a player, int64 [B], from each other seat: int8 [B, T, P - 1].
+def heard_by(game: GridAdaptationTalk, heard: Tensor, seats: Tensor) -> Tensor:
+    """Return the words that have reached players, int64 [B, k], from each other seat: int8 [B, k, T, P - 1].
 
     Words are int8 [B, T, P, R], as they arrive, by sender.
     """
-    env_ids = torch.arange(len(heard), device=heard.device)[:, None]
+    env_ids = torch.arange(len(heard), device=heard.device)[:, None, None]
     other, back = _others(game.players, heard.device)
-    place = back[seat] if game.talk == "private" else torch.zeros_like(back[seat])
-    return heard[env_ids, :, other[seat], place].movedim(1, 2)
+    place = back[seats] if game.talk == "private" else torch.zeros_like(back[seats])
+    return heard[env_ids, :, other[seats], place].movedim(2, 3)
 
 
 def promised(game: GridAdaptationTalk, state: TalkState) -> Tensor:
@@ -82,13 +82,13 @@ def promised(game: GridAdaptationTalk, state: TalkState) -> Tensor:
     return said.where((last >= 0)[:, None], 0)
 
 
-def history(game: GridAdaptationTalk, said: Tensor, heard: Tensor, seat: Tensor) -> Tensor:
-    """Return a player's words in all talk steps: from each other seat, then its own, int8 [B, T, S].
+def history(game: GridAdaptationTalk, said: Tensor, heard: Tensor, seats: Tensor) -> Tensor:
+    """Return the words of players, int64 [B, k], in all talk steps: from each other seat, then own, int8 [B, k, T, S].
 
     Words are int8 [B, T, P, R], as they were said and as they arrive, by sender.
     """
-    env_ids = torch.arange(len(said), device=said.device)
-    return torch.cat((heard_by(game, heard, seat), said[env_ids, :, seat]), 2)
+    env_ids = torch.arange(len(said), device=said.device)[:, None]
+    return torch.cat((heard_by(game, heard, seats), said[env_ids, :, seats]), 3)
 
 
 def num_planes(game: GridAdaptationTalk) -> int:
@@ -98,12 +98,12 @@ def num_planes(game: GridAdaptationTalk) -> int:
 
 
 def one_hot(game: GridAdaptationTalk, words: Tensor) -> Tensor:
-    """Return words, [B, T, S], one-hot on planes that are filled row by row, int16 [B, planes, H, W]; 0 to come."""
-    bits = (words[..., None] == torch.arange(game.words + 1, device=words.device)).to(torch.int16)
-    return on_planes(game, bits.flatten(1), 0)
+    """Return words, [..., T, S], one-hot on planes filled row by row, int16 [..., planes, H, W]; 0 to come."""
+    bits = (words[..., None] == torch.arange(game.words + 1, dtype=words.dtype, device=words.device)).to(torch.int16)
+    return on_planes(game, bits.flatten(-3), 0)
 
 
 def on_planes(game: GridAdaptationTalk, numbers: Tensor, fill: int) -> Tensor:
-    """Return numbers, [B, n], on planes, [B, planes, H, W], that they fill row by row, with `fill` behind them."""
-    padded = functional.pad(numbers, (0, -numbers.shape[1] % game.spaces), value=fill)
-    return padded.view(len(padded), padded.shape[1] // game.spaces, game.size, game.size)
+    """Return numbers, [..., n], on planes, [..., planes, H, W], that they fill row by row, with `fill` behind them."""
+    padded = functional.pad(numbers, (0, -numbers.shape[-1] % game.spaces), value=fill)
+    return padded.unflatten(-1, (-1, game.size, game.size))

@@ -182,7 +182,7 @@ _FUNCTIONS = {
     "cellgames_connection_put_stones": "p 2n 2q 2p",
     "cellgames_connection_step": "2p 3n 6p",
     "cellgames_stone_planes": "7n 4p",
-    "cellgames_planes_seen": "p 2n 4p",
+    "cellgames_planes_seen": "p 2n 5p",
     "cellgames_torus_winning": "3n i i q &?",
     "cellgames_connection_winning": "p 2n i q &?",
     "cellgames_connection_winners": "p 2n i q i &i",

@@ -23,10 +23,10 @@ struct Plane {
 // A row has some words with as many columns each, or a word has some rows of so many bits.
 struct Layout {
     int64_t rows, cols, words, width, rows_a_word, row_bits;
-    int64_t games, seats, boards, values, first_boards, first_values;
+    int64_t games, seats, boards, values, first_boards, first_values, more;
     const Plane* planes;
     const int64_t* seat;
-    const int16_t* numbers;
+    const int16_t *numbers, *last;
 
     int64_t stored() const { return (rows + rows_a_word - 1) / rows_a_word * words; }
 };
@@ -132,7 +132,7 @@ class Output {
 template <class Number>
 CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, int64_t to) {
     const int64_t size = layout.rows * layout.cols, stored = layout.stored(), room = size + 64;
-    const int64_t all = layout.boards + layout.values, seats = layout.seats;
+    const int64_t made = layout.boards + layout.values, all = made + layout.more, seats = layout.seats;
     std::vector<uint64_t> words(static_cast<size_t>(layout.boards * kTile * stored));
     const bool far = layout.games * seats * all * size * static_cast<int64_t>(sizeof(Number)) > kFarBytes;
     std::vector<Number> spare(static_cast<size_t>((far ? all * size : 0) + room));  // a whole look if it goes far
@@ -153,7 +153,7 @@ CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, in
             const bool again = look % seats > 0;  // the next seat of a game, which sees most of what the last one saw
             const int16_t* numbers = layout.numbers + (first * seats + look) * layout.values;
             Number* plane = far ? spare.data() : near;
-            for (int64_t place = 0, board = 0, value = 0; place < all; ++place, plane += size) {
+            for (int64_t place = 0, board = 0, value = 0; place < made; ++place, plane += size) {
                 const bool second = board >= layout.first_boards && value >= layout.first_values;
                 if (board >= (second ? layout.boards : layout.first_boards)) {
                     const int16_t number = numbers[value];
@@ -173,6 +173,8 @@ CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, in
                 }
                 ++board;
             }
+            const int16_t* last = layout.last + (first * seats + look) * layout.more * size;
+            plane = std::copy(last, last + layout.more * size, plane);
             if (far) out.put(spare.data(), sizeof(Number) * static_cast<size_t>(all * size));
             else near = plane;
         }
@@ -188,15 +190,17 @@ void write_floats(const Layout& layout, float* seen, int64_t from, int64_t to) {
 
 }  // namespace
 
-// sizes: the numbers of `Layout`, rows to first_values. planes: for each board its words for either seat, int64
+// sizes: the numbers of `Layout`, rows to more. planes: for each board its words for either seat, int64
 // [stored][games]; where several seats of a game look, all see the same boards. seat int64 [games][seats]; numbers int16
-// [games][seats][values]; seen int16 [games][seats][boards + values][rows][cols], or float32. The first boards come
-// first, then the first values, then the other boards and values.
+// [games][seats][values]; last int16 [games][seats][more][rows][cols]; seen int16 [games][seats][boards + values + more]
+// [rows][cols], or float32. The first boards come first, then the first values, then the other boards and values, then
+// the planes of `last`.
 CELLGAMES_EXPORT void cellgames_planes_seen(const void* sizes, int64_t threads, int64_t floats, const void* planes,
-                                            const int64_t* seat, const int16_t* numbers, void* seen) {
+                                            const int64_t* seat, const int16_t* numbers, const int16_t* last,
+                                            void* seen) {
     Layout layout{};
-    std::memcpy(&layout, sizes, 12 * sizeof(int64_t));
-    layout.planes = static_cast<const Plane*>(planes), layout.seat = seat, layout.numbers = numbers;
+    std::memcpy(&layout, sizes, 13 * sizeof(int64_t));
+    layout.planes = static_cast<const Plane*>(planes), layout.seat = seat, layout.numbers = numbers, layout.last = last;
     const int64_t games = layout.games, tiles = (games + kTile - 1) / kTile;
     cellgames::in_parallel(tiles, threads, [&](int64_t from, int64_t to) {
         const int64_t end = to * kTile < games ? to * kTile : games;

@@ -137,18 +137,20 @@ def test_planes_are_those_of_torch_code(
     boards = [words[:, 0], words[:, 1:]]
     boards.append(boards[0].contiguous())
     seat = torch.randint(2, (count,), generator=generator)
-    numbers = torch.randint(-(1 << 15), 1 << 15, (count, 2), generator=generator).to(torch.int16)
-    seen, expected = torch.full((2, count, 6, rows, cols), 7, dtype=dtype)
+    shapes = (count, 1, 2), (count, 1, 2, rows, cols)
+    numbers, more = (torch.randint(-(1 << 15), 1 << 15, shape, generator=generator).short() for shape in shapes)
+    seen, expected = torch.full((2, count, 8, rows, cols), 7, dtype=dtype)
     with without_native():
-        write_planes(grid, boards, seat[:, None], numbers[:, None], first, expected[:, None])
-    write_planes(grid, boards, seat[:, None], numbers[:, None], first, seen[:, None])  # `expected` lies behind it
+        write_planes(grid, boards, seat[:, None], numbers, first, expected[:, None], more)
+    write_planes(grid, boards, seat[:, None], numbers, first, seen[:, None], more)  # `expected` lies behind it
     assert torch.equal(seen, expected)
+    assert torch.equal(seen[:, 6:], more[:, 0].to(dtype))
     if first != (0, 0):
         assert torch.equal(seen[:, 0], cells[:, 0].to(dtype))
     if first == (4, 2) and count:
         own, other = cells[torch.arange(count), 1 + seat], cells[torch.arange(count), 2 - seat]
         assert torch.equal(seen[:, 1:3], torch.stack((own, other), 1).to(dtype))
-        assert torch.equal(seen[:, 4:], numbers[:, :, None, None].to(dtype).expand(count, 2, rows, cols))
+        assert torch.equal(seen[:, 4:6], numbers[:, 0, :, None, None].to(dtype).expand(count, 2, rows, cols))
 
 
 def colours_after(board: Tensor, teams: int, wrap: bool = True) -> Tensor:
