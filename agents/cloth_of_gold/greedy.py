@@ -116,7 +116,7 @@ def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:
         games = wild(state)[rows]
         mine = player[:, None] == torch.arange(2, device=player.device)
         units = games.units | (new[:, None] & -mine.long()[:, :, None, None])
-        return count(lived(game, games.replace(units=units)).units).t().view(*plans.shape[:2], 2)
+        return lived(game, games.replace(units=units)).live.long().view(*plans.shape[:2], 2)
     sides = [state.units[rows, side] | new * (player == side)[:, None, None] for side in (0, 1)]
     planes = torch.stack((*sides, state.neutral[rows], state.killed[rows])).movedim(1, -1).contiguous()
     after = simulate(game.grid, planes, game.generations, game.neutral_rules)

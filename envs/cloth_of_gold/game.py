@@ -20,11 +20,11 @@ from cellgames.envs.core.info import DRAW, GameInfo, Space
 from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.native import library
+from cellgames.envs.native import Library, library
 from cellgames.utils.errors import InputError, shown
 
 from . import notation, placement, rendering, rounds, rules
-from .native_step import ClothSolo, native_step, played
+from .native_step import ClothSolo, Units, native_step, native_units, played
 from .notation import Position
 from .simulation import territory
 from .state import BOARDS, COLUMNS, LARGEST, NUMBERS, ClothState
@@ -307,6 +307,10 @@ class ClothOfGold(Game[ClothState]):
         native = library(device)
         return None if native is None else native_step(self, native)
 
+    def _native_units(self, native: Library) -> Units | None:
+        """Return the native code for units and ends of turns; None without any."""
+        return native_units(self, native)
+
     @property
     def first_reach(self) -> int:
         """The square of a distance from a lone unit below which all cells are its player's territory."""
@@ -375,8 +379,9 @@ class ClothOfGold(Game[ClothState]):
     def _native_observer(self, state: ClothState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
         if (native := library(state.device)) is None:
             return None
-        numbers = torch.empty((len(state), 1, len(NUMBERS)), dtype=torch.int16, device=state.device)
-        boards, first = self._boards(state), (len(BOARDS), len(NUMBERS))
+        numbers = torch.empty((len(state), 1, len(self.numbers)), dtype=torch.int16, device=state.device)
+        further, look = self._native_further(native, state, seats[:, 0], numbers)
+        boards, first = self._boards(state) + further, (len(BOARDS), len(NUMBERS))
         write = native_writer(native, self.grid, boards, seats, numbers, first, dtype)
         arrays = (state.left, state.round, state.scores, state.first, seats[:, 0])
         left, number, scores, starts, seat = (x.numpy() for x in arrays)
@@ -388,9 +393,23 @@ class ClothOfGold(Game[ClothState]):
             else:
                 own = np.minimum(np.maximum(np.where(seat, other, one), -LARGEST), LARGEST)
             shown[0], shown[1], shown[2], shown[3] = left, number, own, seat == starts
+            look()
             write(out)
 
         return see
+
+    def _native_further(
+        self, native: Library, state: ClothState, seat: Tensor, numbers: Tensor
+    ) -> tuple[list[Tensor], Callable[[], object]]:
+        """Return the boards behind these, and what writes them and the numbers behind these as `state` is then.
+
+        Args:
+            native: the library.
+            state: the games, in memory that changes between calls.
+            seat: int64 [B], who looks.
+            numbers: int16 [B, 1, M], all numbers.
+        """
+        return [], bool
 
     def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
         """Return the boards of `observe` as words, int64 [B, 7, S, N], and its numbers, int16 [B, 4]."""

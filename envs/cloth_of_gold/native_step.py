@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,7 +13,7 @@ from typing_extensions import override
 
 from cellgames.envs.core import native_step as steps
 from cellgames.envs.core.solo import NativeSolo
-from cellgames.envs.core.state import copied
+from cellgames.envs.core.state import S, copied
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.native import Library, Operator, library
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .game import ClothOfGold
 
 INNERMOST = frozenset({"rewards", "scores", "units", "neutral", "killed", "territory", "placed"})
+"""Fields whose games lie next to each other in memory."""
 _LOTS = 1 << 32  # of a draw
 
 
@@ -35,17 +37,21 @@ def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
 
 @lru_cache(maxsize=64)
 def _rules(game: ClothOfGold) -> ctypes.Structure:
-    """Return the options of a game as `Rules` of `sources/cloth_of_gold_turns.cpp`."""
+    return steps.structure(**options(game))
+
+
+def options(game: ClothOfGold) -> dict[str, float]:
+    """Return the options of a game as `Rules` of `sources/cloth_of_gold.h` has them."""
     names = ("height", "width", "radius", "max_units", "generations", "neutral_rules", "max_rounds")
-    return steps.structure(
+    return {
         **{name: getattr(game, name) for name in names},
-        first_round=1 - game.initial_placement,
-        first_verdict=game.first_verdict,
-        extinction=game.win_rule == "extinction",
-        neutrals=round(game.neutral_density * _LOTS),
-        order=ORDERS.get(game.order, -1),
-        shaping=game.shaping / game.cells,
-    )
+        "first_round": 1 - game.initial_placement,
+        "first_verdict": game.first_verdict,
+        "extinction": game.win_rule == "extinction",
+        "neutrals": round(game.neutral_density * _LOTS),
+        "order": ORDERS.get(game.order, -1),
+        "shaping": game.shaping / game.cells,
+    }
 
 
 @Operator
@@ -57,16 +63,41 @@ def played(game: ClothOfGold, state: ClothState, cells: Tensor, ending: Tensor) 
 
 @played.native
 def _native_played(native: Library, game: ClothOfGold, state: ClothState, cells: Tensor, ending: Tensor) -> ClothState:
-    if game.random_rounds:
+    if (units := game._native_units(native)) is None:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    changed = {}
-    for name in ClothState.__dataclass_fields__:
-        value: Tensor = getattr(state, name)
-        changed[name] = copied(value) if name in INNERMOST else value.clone(memory_format=torch.contiguous_format)
-    rules, now = _rules(game), ClothState(**changed)
+    now = laid_out(state, units.state, units.innermost)
     sizes = len(now), cells.shape[1], torch.get_num_threads()
-    native.cellgames_cloth_of_gold_units(ctypes.byref(rules), steps.addresses(now, INNERMOST), *sizes, cells, ending)
-    return state.replace(**changed)
+    units.function(ctypes.byref(units.rules), steps.addresses(now, units.innermost), *sizes, cells, ending)
+    return state.replace(**vars(now))
+
+
+def laid_out(state: ClothState, kind: type[S], innermost: frozenset[str]) -> S:
+    """Return a copy of games, without what a subclass of their kind adds, as native code wants it."""
+    fields: dict[str, Tensor] = {name: getattr(state, name) for name in kind.__dataclass_fields__}
+    for name, value in fields.items():
+        fields[name] = copied(value) if name in innermost else value.clone(memory_format=torch.contiguous_format)
+    return kind(**fields)
+
+
+class Units(NamedTuple):
+    """Native code that places units and ends turns.
+
+    Attributes:
+        function: places and ends.
+        rules: the options that it takes.
+        state: the states whose fields it takes.
+        innermost: the fields whose games lie next to each other.
+    """
+
+    function: Callable[..., object]
+    rules: ctypes.Structure
+    state: type[ClothState]
+    innermost: frozenset[str]
+
+
+def native_units(game: ClothOfGold, native: Library) -> Units:
+    """Return the native code for a game without wild options."""
+    return Units(native.cellgames_cloth_of_gold_units, _rules(game), ClothState, INNERMOST)
 
 
 class ClothSolo(NativeSolo):

@@ -17,9 +17,6 @@ from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.operators import table
 
-WIDEST = 256
-"""The most rows or columns of a board that native code has room for."""
-
 CLUSTER_DISTANCE = 4
 """The Chebyshev distance up to which two units belong to one cluster."""
 

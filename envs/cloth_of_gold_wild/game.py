@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from cellgames.envs.cloth_of_gold import placement, rules
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.native_step import Units
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import LARGEST, ClothState
 from cellgames.envs.core.info import GameInfo
@@ -23,11 +24,11 @@ from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs, innermost
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.native import library
+from cellgames.envs.native import Library, library
 from cellgames.utils.errors import InputError, shown
 
 from . import notation, observation, perks, rounds
-from .native_step import native_step
+from .native_step import native_planes, native_step, native_units
 from .rendering import WildView, wild_view
 from .state import WildState, wild
 from .terrain import HIGHEST, round_seed
@@ -130,22 +131,16 @@ class ClothOfGoldWild(ClothOfGold):
         return rounds.start(self, super()._init(seeds))
 
     @override
-    def _step(self, state: ClothState, actions: Tensor) -> ClothState:
-        if not self.perks:
-            return super()._step(state, actions)
-        ending = actions == self.end_turn
-        bolts = ~ending & (actions >= self.cells)
-        after = rounds.bolt(self, wild(state), torch.where(bolts, actions.long() - self.cells, -1))
-        cells = torch.where(ending | bolts, -1, actions.long())[:, None]
-        return self._shaped(state, self._played(after, cells, ending, 1))
-
-    @override
     def _played(self, state: ClothState, cells: Tensor, ending: Tensor, actions: Tensor | int) -> ClothState:
         after = super()._played(state, cells, ending, actions)
         return after.replace(left=torch.where(ending, self.allowance(after), after.left)) if self.perks else after
 
     @override
     def _placed(self, state: ClothState, cells: Tensor, ending: Tensor) -> WildState:
+        if (bolts := cells >= self.cells).any():
+            for cell in torch.where(bolts, cells - self.cells, -1).unbind(1):
+                state = rounds.bolt(self, wild(state), cell)
+            cells = torch.where(bolts, -1, cells)
         radius = 1 if self.territory == "hull" else self.radius
         after = wild(placement.play(self.grid, state, cells, ending, radius=radius, max_units=self.max_units))
         acted, mover = (cells >= 0).any(1), state.current_player[:, None]
@@ -189,6 +184,10 @@ class ClothOfGoldWild(ClothOfGold):
         native = library(device)
         return None if native is None else native_step(self, native)  # type: ignore[return-value]  # of its own states
 
+    @override
+    def _native_units(self, native: Library) -> Units | None:
+        return native_units(self, native)
+
     @property
     @override
     def first_reach(self) -> int:
@@ -211,8 +210,10 @@ class ClothOfGoldWild(ClothOfGold):
         return boards + more, torch.cat((numbers, given), 1), seat
 
     @override
-    def _native_observer(self, state: ClothState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
-        """Return None: the planes of the options are made anew for every look."""
+    def _native_further(
+        self, native: Library, state: ClothState, seat: Tensor, numbers: Tensor
+    ) -> tuple[list[Tensor], Callable[[], object]]:
+        return native_planes(self, native, wild(state), seat, numbers)
 
     @override
     def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:

@@ -15,7 +15,6 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.boards.rle import orientations, parse_cells
-from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.operators import table
 
 from .weather import SQUARE
@@ -97,7 +96,6 @@ def _sum_of(numbers: Tensor, kinds: tuple[str, ...]) -> Tensor:
     return numbers[:, :, places].sum(2, dtype=torch.int32)
 
 
-@Operator
 def _counted(grid: Grid, boards: Tensor) -> list[Tensor]:
     """Return still lifes and their points by player and kind, int32 [n, 2, K], and wards, int64 [2, S, N, n].
 
@@ -128,19 +126,8 @@ def _counted(grid: Grid, boards: Tensor) -> list[Tensor]:
     return [*by_game, grid.trim(wards)]
 
 
-@_counted.native
-def _native_counted(native: Library, grid: Grid, boards: Tensor) -> list[Tensor]:
-    """Return the same by `sources/cloth_of_gold_wild.cpp`."""
-    forms = _squares(boards.device)
-    lives, points = (boards.new_zeros((boards.shape[-1], 2, len(LIVES)), dtype=torch.int32) for _ in range(2))
-    wards = torch.empty_like(boards[:2], memory_format=torch.contiguous_format)
-    sizes = grid.rows, grid.cols, boards.shape[-1], len(forms), torch.get_num_threads()
-    native.cellgames_cloth_of_gold_lives(*sizes, boards, forms, lives, points, wards)
-    return [lives, points, wards]
-
-
 @table
-def _squares(device: torch.device) -> Tensor:
+def squares(device: torch.device) -> Tensor:
     """Return all forms of still lifes as bits of a square of 4 x 4 cells, and their kinds: int64 [V, 2]."""
     forms = [
         (sum(1 << (4 * row + col) for row, col in form), kind)

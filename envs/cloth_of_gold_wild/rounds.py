@@ -21,7 +21,7 @@ from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.simulation import territory
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core.state import innermost
-from cellgames.envs.native import Library, library
+from cellgames.envs.native import Operator
 
 from . import perks, terrain, weather
 from .borders import zones
@@ -180,37 +180,6 @@ class WildRound:
         if self._wildlife is not None and self._number % EVERY == 0:
             self._act()
 
-    def finish(self) -> None:
-        """Play all generations, in native code where it is built."""
-        if self._number == 0 and (native := library(self.neutral.device)) is not None:
-            self._play(native)
-        while self._number < self._game.generations:
-            self.generation()
-
-    def _play(self, native: Library) -> None:
-        """Play all generations by `sources/cloth_of_gold_wild.cpp`."""
-        game, device, worlds = self._game, self.neutral.device, len(self._seed)
-        cells, fire = (self.neutral, self.killed), (*self.fire.stages, self.fire.burnt)
-        boards = torch.stack((*self.units, *cells, *self._wards, self.water, self._wood, *fire)).contiguous()
-        animals = self._wildlife
-        places = torch.zeros((worlds, 0), dtype=torch.int32, device=device) if animals is None else animals.places.int()
-        move = torch.zeros_like(self._seed) if animals is None else animals.move
-        seed = self._seed if animals is None else animals.seed
-        strikes = torch.zeros((2, worlds, 6), dtype=torch.int64, device=device)
-        below = torch.zeros(worlds, dtype=torch.int32, device=device)
-        if game.weather:
-            strikes, below = torch.stack(self._strikes), weather.spread_chance(self.weather).int()
-        seeds, places = torch.stack((self._seed, seed, move)), places.contiguous()
-        tamed = torch.zeros((worlds, 2), dtype=torch.int64, device=device)
-        kinds = torch.tensor(game.wildlife, device=device)
-        numbers = game.height, game.width, worlds, game.generations, game.neutral_rules, torch.get_num_threads()
-        native.cellgames_cloth_of_gold_wild(*numbers, boards, seeds, below, strikes, places, kinds, tamed)
-        self.units, self.neutral, self.killed = boards[:2], boards[2], boards[3]
-        self.fire = Fire(tuple(boards[8 : 8 + weather.STAGES]), boards[-1])
-        if animals is not None:
-            animals.places, animals.tamed = places.long(), tamed
-        self._number = game.generations
-
     def _live(self) -> None:
         a, b = self.units
         killed_before = self.killed
@@ -271,7 +240,7 @@ class WildRound:
         return state.replace(**new)
 
     def counted(self, state: WildState) -> WildState:
-        """Return `state` with the still lifes counted, their perks until the next count, and territory."""
+        """Return `state` with the still lifes counted, and their perks until the next count."""
         game, state = self._game, self.after(state)
         new: dict[str, Tensor] = {}
         if game.perks:
@@ -288,8 +257,7 @@ class WildRound:
             }
             if self._wildlife is not None:
                 new["supply"] = found.supply + self._wildlife.tamed.int()
-        state = state.replace(**new)
-        return widened(game, state, torch.ones_like(state.live, dtype=torch.bool))
+        return state.replace(**new)
 
 
 class WildWorld(World):
@@ -315,19 +283,22 @@ class WildWorld(World):
         return self._unpacked(territories(self._game, state.units[0], reach)[..., None])
 
 
-def lived(game: ClothOfGoldWild, state: WildState) -> WildRound:
-    """Return the round of the games after all of its generations."""
+@Operator
+def lived(game: ClothOfGoldWild, state: WildState) -> WildState:
+    """Return the games after all generations of a round and the count, but for territory."""
     played = WildRound(game, state)
-    played.finish()
-    return played
+    for _ in range(game.generations):
+        played.generation()
+    return played.counted(state)
 
 
 def end_round(game: ClothOfGoldWild, state: WildState, env_ids: Tensor) -> WildState:
     """Return the games, those of `env_ids`, int64 [n], after all generations and the count."""
-    if len(env_ids) == len(state):
-        return lived(game, state).counted(state)
-    games = state[env_ids]
-    after = lived(game, games).counted(games)
+    games = state if len(env_ids) == len(state) else state[env_ids]
+    after = lived(game, games)
+    after = widened(game, after, torch.ones_like(after.live, dtype=torch.bool))
+    if games is state:
+        return after
     pairs = {field.name: (getattr(games, field.name), getattr(after, field.name)) for field in fields(after)}
     changed = {name: new for name, (old, new) in pairs.items() if new is not old}
     return state.replace(**{name: getattr(state, name).index_put((env_ids,), new) for name, new in changed.items()})

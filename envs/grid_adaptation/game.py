@@ -236,8 +236,8 @@ class GridAdaptation(Game[G]):
 
         def see(out: int) -> None:
             rows[:] = np.take_along_axis(numbers_seen(self, own, own["terminated"] | own["truncated"]), places, 1)
-            if more is not None:
-                more.copy_(self._more_planes(state, seats))
+            if more is not None and (now := self._more_planes(state, seats)) is not None:
+                more.copy_(now)
             write(out)
 
         return see

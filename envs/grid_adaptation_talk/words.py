@@ -105,5 +105,5 @@ def one_hot(game: GridAdaptationTalk, words: Tensor) -> Tensor:
 
 def on_planes(game: GridAdaptationTalk, numbers: Tensor, fill: int) -> Tensor:
     """Return numbers, [..., n], on planes, [..., planes, H, W], that they fill row by row, with `fill` behind them."""
-    padded = functional.pad(numbers, (0, -numbers.shape[-1] % game.spaces), value=fill)
-    return padded.unflatten(-1, (-1, game.size, game.size))
+    padded: Tensor = functional.pad(numbers, (0, -numbers.shape[-1] % game.spaces), value=fill)
+    return padded.view(*numbers.shape[:-1], padded.shape[-1] // game.spaces, game.size, game.size)

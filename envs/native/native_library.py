@@ -23,7 +23,7 @@ from torch import Tensor
 
 from cellgames.utils.errors import InputError
 
-INTERFACE = 20
+INTERFACE = 21
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -214,10 +214,10 @@ _FUNCTIONS = {
     "cellgames_cloth_of_gold_territory": "6n q &q",
     "cellgames_cloth_of_gold_turn": "7n 3&q 3&i 2q ?",
     "cellgames_cloth_of_gold_ground": "4n q &B",
-    "cellgames_cloth_of_gold_lives": "5n 2q 2&i &q",
-    "cellgames_cloth_of_gold_wild": "6n &q q i q &i q &q",
-    "cellgames_cloth_of_gold_wild_turn": "2p 3n 6p",
-    "cellgames_cloth_of_gold_wild_legal": "2p 2n &?",
+    "cellgames_cloth_of_gold_wild_live": "2p 2n",
+    "cellgames_cloth_of_gold_wild_step": "2p 3n 6p",
+    "cellgames_cloth_of_gold_wild_units": "2p 3n q ?",
+    "cellgames_cloth_of_gold_wild_seen": "2p 3n q &q &h",
     "cellgames_cloth_of_gold_codes": "4n B q &q",
     "cellgames_cloth_of_gold_zones": "4n q i &q",
     "cellgames_life": "7n q &q",

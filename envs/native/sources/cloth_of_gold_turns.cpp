@@ -6,14 +6,10 @@
 #include "random.h"
 #include "threefry.h"
 
-// The zones of boards of one side's units: cloth_of_gold_wild.cpp.
-CELLGAMES_EXPORT void cellgames_cloth_of_gold_zones(int64_t rows, int64_t cols, int64_t worlds, int64_t threads,
-                                                    const uint64_t* units, const int32_t* buffer, uint64_t* out);
-
 namespace cellgames::cloth {
 namespace {
 
-constexpr int kMostWords = 32, kLargestRadius = 64, kMostReach = 4;
+constexpr int kMostWords = 32, kLargestRadius = 64;
 
 // The cells at a distance less than the radius, by rows up or down: so many columns to either side (`rules.disk`).
 struct Disk {
@@ -41,6 +37,17 @@ struct Games {
     const uint64_t* water = nullptr;    // with terrain
     const int32_t *supply = nullptr, *spells = nullptr;  // [worlds, 2], with perks
 };
+
+inline Games games_of(const Rules&, const State& state) {
+    return {state.units,  state.territory, state.neutral, state.killed, state.placed,
+            state.player, state.live,      state.left,    state.acts};
+}
+inline Games games_of(const WildRules& rules, const WildState& state) {
+    Games games = games_of(static_cast<const Rules&>(rules), state);
+    if (rules.terrain) games.water = state.water;
+    if (rules.perks) games.supply = state.supply, games.spells = state.spells;
+    return games;
+}
 
 // The units of a whole turn of the mover: `perks.allowance`.
 inline int allowance(const Games& games, int64_t game, int max_units) {
@@ -71,28 +78,6 @@ void add_disk(const Board& board, const Disk& disk, uint64_t* field, int row, in
         }
     }
 }
-
-// What a game's options say, as `native_step.py` writes it.
-struct Rules {
-    int64_t rows, cols, radius, max_units, generations, neutral_rules, max_rounds, first_round, first_verdict;
-    int64_t extinction;  // whether the last unit decides, not the score
-    int64_t neutrals;    // a cell is neutral at the start where a draw of 32 bits is below
-    int64_t order;       // of placement: `rules.ORDERS`, -1 for lots
-    double shaping;      // the reward of one unit more
-};
-
-// The fields of `ClothState`, in their order. The games of boards, scores and rewards lie next to each other.
-struct State {
-    int64_t* seed;
-    int32_t* turn;
-    int64_t* player;
-    float *rewards, *scores;
-    bool *terminated, *truncated;  // of no game between steps
-    uint64_t *units, *neutral, *killed, *territory, *placed;
-    int32_t *live, *left, *acts;
-    int64_t* first;
-    int32_t *round, *rounds;
-};
 
 // What a step is given, and what it gives.
 struct Given {
@@ -139,25 +124,25 @@ void restart(const Board& board, const Rules& rules, const State& state, int64_t
     for (int64_t at : {game, worlds + game}) state.rewards[at] = state.scores[at] = 0.0f;
 }
 
-// What a game's options say, as `cloth_of_gold_wild/native_step.py` writes it.
-struct WildRules {
-    int64_t rows, cols, radius, max_units, hull, buffer, terrain, perks;
-};
+void restart(const Board& board, const WildRules& rules, const WildState& state, int64_t game) {
+    restart(board, static_cast<const Rules&>(rules), state, game);
+    begin_wild(board, rules, state, game);
+}
 
-// The fields of `WildState` that turns know, in its order.
-struct WildState : State {
-    const uint8_t* ground;
-    const uint64_t *land, *water;
-    const int32_t *level, *weather;
-    const uint64_t *fire, *wards;
-    const int32_t *lives, *supply, *reach;
-    int32_t* spells;
+// The action that ends a turn.
+inline int64_t end_of_turn(const Board& board, const Rules&) { return board.cells(); }
+inline int64_t end_of_turn(const Board& board, const WildRules& rules) { return board.cells() * (1 + rules.perks); }
 
-    Games games(const WildRules& rules) const {
-        return {units, territory, neutral, killed, placed, player, live, left, acts, rules.terrain ? water : nullptr,
-                rules.perks ? supply : nullptr, rules.perks ? spells : nullptr};
-    }
-};
+// Draw the weather of a new round, if it has some: `ClothOfGoldWild._next_round`.
+inline void begin_weather(const Rules&, const State&, int64_t) {}
+inline void begin_weather(const WildRules& rules, const WildState& state, int64_t game) {
+    if (rules.weather && state.round[game] > 1) draw_weather(state, game);
+}
+
+inline bool holds(const Board& board, const uint64_t* cells, int64_t game, int64_t cell) {
+    const int row = static_cast<int>(cell / board.cols), col = static_cast<int>(cell % board.cols);
+    return cells[board.at(row, col / board.width) + game] >> (col % board.width) & 1;
+}
 
 // Empty the 3 x 3 around a cell, but for cells that are warded for the opponent: `rounds.bolt`.
 void strike(const Board& board, const WildState& state, int64_t game, int64_t cell) {
@@ -246,6 +231,18 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_tally(int64_t rows, int64_t cols, 
     });
 }
 
+namespace {
+
+// Call `play` with the games from one place to another, on some threads.
+template <class Play>
+void in_tiles(const Board& board, int64_t threads, const Play& play) {
+    const int64_t tiles = tiles_of(board.worlds);
+    in_parallel(tiles, threads_for(threads, tiles * 4, board),
+                [&](int64_t from, int64_t to) { play(from * kTile, std::min(to * kTile, board.worlds)); });
+}
+
+}  // namespace
+
 // Play a step of all games and begin those anew that end; the mask of legal actions, bytes [worlds, rows * cols + 1], is
 // overwritten. rules: `Rules`; fields: the addresses of `State`; the rest: `Given`.
 CELLGAMES_EXPORT void cellgames_cloth_of_gold_step(const void* rules, const void* fields, int64_t worlds,
@@ -257,9 +254,23 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_step(const void* rules, const void
     const Board board(game.rows, game.cols, worlds);
     const Disk disk(game.radius);
     const Given step{given, random != 0, mask, actions, rewards, terminated, truncated};
-    const int64_t tiles = tiles_of(worlds);
-    in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
-        CELLGAMES_CHOSEN(play_step)(board, disk, game, state, step, from * kTile, std::min(to * kTile, worlds));
+    in_tiles(board, threads, [&](int64_t from, int64_t to) {
+        CELLGAMES_CHOSEN(play_step)(board, disk, game, state, step, from, to);
+    });
+}
+
+// The same with wild options; rules: `WildRules`; fields: the addresses of `WildState`.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_step(const void* rules, const void* fields, int64_t worlds,
+                                                        int64_t threads, int64_t random, const int64_t* given,
+                                                        uint8_t* mask, int64_t* actions, float* rewards,
+                                                        bool* terminated, bool* truncated) {
+    const WildRules& game = *static_cast<const WildRules*>(rules);
+    const WildState& state = *static_cast<const WildState*>(fields);
+    const Board board(game.rows, game.cols, worlds);
+    const Disk disk(game.hull ? 1 : game.radius);
+    const Given step{given, random != 0, mask, actions, rewards, terminated, truncated};
+    in_tiles(board, threads, [&](int64_t from, int64_t to) {
+        CELLGAMES_CHOSEN(play_wild_step)(board, disk, game, state, step, from, to);
     });
 }
 
@@ -273,39 +284,21 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_units(const void* rules, const voi
     const Board board(game.rows, game.cols, worlds);
     const Disk disk(game.radius);
     const Given step{cells, false, nullptr, nullptr, state.rewards, state.terminated, state.truncated};
-    const int64_t tiles = tiles_of(worlds);
-    in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
-        CELLGAMES_CHOSEN(play_units)(board, disk, game, state, step, ending, static_cast<int>(count), from * kTile,
-                                     std::min(to * kTile, worlds));
+    in_tiles(board, threads, [&](int64_t from, int64_t to) {
+        CELLGAMES_CHOSEN(play_units)(board, disk, game, state, step, ending, static_cast<int>(count), from, to);
     });
 }
 
-// Play actions of all games with wild options up to the ends of rounds, whose games `closing` names; rules: `WildRules`;
-// fields: the addresses of `WildState`; the rest: `Given`.
-CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_turn(const void* rules, const void* fields, int64_t worlds,
-                                                        int64_t threads, int64_t random, const int64_t* given,
-                                                        uint8_t* mask, int64_t* actions, float* rewards, bool* closing,
-                                                        bool* truncated) {
+// The same with wild options, whose bolts stand among the cells; rules: `WildRules`; fields: the addresses of `WildState`.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_units(const void* rules, const void* fields, int64_t worlds,
+                                                         int64_t count, int64_t threads, const int64_t* cells,
+                                                         const uint8_t* ending) {
     const WildRules& game = *static_cast<const WildRules*>(rules);
     const WildState& state = *static_cast<const WildState*>(fields);
     const Board board(game.rows, game.cols, worlds);
     const Disk disk(game.hull ? 1 : game.radius);
-    const Given step{given, random != 0, mask, actions, rewards, closing, truncated};
-    const int64_t tiles = tiles_of(worlds);
-    in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
-        CELLGAMES_CHOSEN(play_wild)(board, disk, game, state, step, from * kTile, std::min(to * kTile, worlds));
-    });
-}
-
-// Write the masks of games with wild options, bytes [worlds, actions]; see `cellgames_cloth_of_gold_wild_turn`.
-CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_legal(const void* rules, const void* fields, int64_t worlds,
-                                                         int64_t threads, uint8_t* mask) {
-    const WildRules& game = *static_cast<const WildRules*>(rules);
-    const Games games = static_cast<const WildState*>(fields)->games(game);
-    const Board board(game.rows, game.cols, worlds);
-    const int64_t tiles = tiles_of(worlds);
-    in_parallel(tiles, threads_for(threads, tiles * 2, board), [&](int64_t from, int64_t to) {
-        CELLGAMES_CHOSEN(write_legal)(board, games, static_cast<int>(game.max_units), kBytes, mask, from * kTile,
-                                      std::min(to * kTile, worlds));
+    const Given step{cells, false, nullptr, nullptr, state.rewards, state.terminated, state.truncated};
+    in_tiles(board, threads, [&](int64_t from, int64_t to) {
+        CELLGAMES_CHOSEN(play_wild_units)(board, disk, game, state, step, ending, static_cast<int>(count), from, to);
     });
 }

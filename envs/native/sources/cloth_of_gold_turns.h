@@ -366,18 +366,82 @@ void close_rounds(const Board& board, const Rules& rules, const State& state, co
     }
 }
 
+// Make the territory or the zones of some sides anew, by twice the game and the player: `rounds.widened`. `cells`: where
+// a unit of each is new, and nothing else; none if empty.
+void widen(const Board& board, const WildRules& rules, const WildState& state, const std::vector<int64_t>& sides,
+           const std::vector<int64_t>& cells = {}) {
+    const int64_t plane = board.plane();
+    const auto reach = [&](int64_t side) { return rules.perks ? state.reach[side] : 0; };
+    for (size_t at = 0; rules.hull && at < sides.size(); ++at)
+        find_zones(board, state.units + sides[at] % 2 * plane, rules.buffer + reach(sides[at]),
+                   state.territory + sides[at] % 2 * plane, sides[at] / 2, cells.empty() ? -1 : cells[at]);
+    std::vector<int64_t> games;
+    for (int64_t player = 0; player < 2 && !rules.hull; ++player)
+        for (int32_t more = 0; more <= kMostReach; ++more) {
+            games.clear();
+            for (const int64_t side : sides)
+                if (side % 2 == player && reach(side) == more) games.push_back(side / 2);
+            if (games.empty()) continue;
+            make_territory(board, Disk(rules.radius + more), state.units + player * plane,
+                           state.territory + player * plane, games.data(), 0, static_cast<int64_t>(games.size()));
+        }
+}
+
+// What follows when the movers have placed units, `count` cells a game.
+void follow(const Board&, const Rules&, const State&, const int64_t*, int, int64_t, int64_t) {}
+
+// Bolts, which stand among the cells, and wider territory.
+void follow(const Board& board, const WildRules& rules, const WildState& state, const int64_t* cells, int count,
+            int64_t from, int64_t to) {
+    const int64_t first = board.cells(), end = end_of_turn(board, rules);
+    std::vector<int64_t> sides, added;
+    for (int64_t game = from; game < to; ++game) {
+        const int64_t player = state.player[game], *own = cells + game * count;
+        bool placed = false, struck = false;
+        const bool one = count == 1 && own[0] >= 0 && own[0] < first && holds(board, state.placed, game, own[0]);
+        for (int index = 0; index < count; ++index) {
+            placed |= own[index] >= 0 && own[index] < first;
+            if (own[index] < first || own[index] >= end) continue;
+            strike(board, state, game, own[index] - first);
+            struck = true;
+        }
+        placed &= rules.hull || (rules.perks && state.reach[2 * game + player] > 0);
+        for (int64_t side = 0; side < 2; ++side)
+            if (struck || (placed && side == player)) sides.push_back(2 * game + side), added.push_back(one ? own[0] : -1);
+    }
+    widen(board, rules, state, sides, added);
+}
+
+// Play the rounds of some games.
+void live(const Board& board, const Disk& disk, const Rules& rules, const State& state,
+          const std::vector<int64_t>& games) {
+    const Planes<uint64_t> planes{{state.units, state.units + board.plane(), state.neutral, state.killed}};
+    play_round(board, disk, planes, state.territory, state.live, rules.generations, rules.neutral_rules, games.data(), 0,
+               static_cast<int64_t>(games.size()));
+}
+
+void live(const Board& board, const Disk&, const WildRules& rules, const WildState& state,
+          const std::vector<int64_t>& games) {
+    play_wild_rounds(board, rules, state, games);
+    std::vector<int64_t> sides;
+    for (const int64_t game : games) sides.push_back(2 * game), sides.push_back(2 * game + 1);
+    widen(board, rules, state, sides);
+}
+
 // Place the movers' units, `count` cells a game, and end turns and rounds: `ClothOfGold._played` and `_shaped`. ending:
 // one for each of these games. Return the games whose round has ended.
-std::vector<int64_t> play_on(const Board& board, const Disk& disk, const Rules& rules, const State& state,
+template <class Options, class Fields>
+std::vector<int64_t> play_on(const Board& board, const Disk& disk, const Options& rules, const Fields& state,
                              const Given& step, const int64_t* cells, int count, const std::vector<uint8_t>& ending,
                              int64_t from, int64_t to) {
-    const int64_t plane = board.plane(), worlds = board.worlds;
+    const int64_t worlds = board.worlds;
     std::vector<int64_t> closing, playing;
     std::vector<int32_t> before;
     if (rules.shaping != 0.0) before.assign(state.live + 2 * from, state.live + 2 * to);
     const Turns turns{state.units, state.placed, state.territory, state.live,           state.left,
                       state.acts,  state.player, cells,           ending.data() - from};
     play_turns(board, disk, turns, count, static_cast<int>(rules.max_units), from, to);
+    follow(board, rules, state, cells, count, from, to);
     for (int64_t game = from; game < to; ++game) {
         step.rewards[game] = step.rewards[worlds + game] = 0.0f;
         if (!ending[static_cast<size_t>(game - from)]) continue;
@@ -387,13 +451,17 @@ std::vector<int64_t> play_on(const Board& board, const Disk& disk, const Rules& 
         }
         state.player[game] = 1 - state.player[game];
     }
-    if (!playing.empty()) {
-        const Planes<uint64_t> planes{{state.units, state.units + plane, state.neutral, state.killed}};
-        play_round(board, disk, planes, state.territory, state.live, rules.generations, rules.neutral_rules,
-                   playing.data(), 0, static_cast<int64_t>(playing.size()));
-    }
+    if (!playing.empty()) live(board, disk, rules, state, playing);
     close_rounds(board, rules, state, step, closing);
+    for (const int64_t game : closing) {
+        if (step.terminated[game] || step.truncated[game])
+            state.player[game] = 1 - state.player[game];
+        else
+            begin_weather(rules, state, game);
+    }
     for (int64_t game = from; game < to; ++game) {
+        if (ending[static_cast<size_t>(game - from)])
+            state.left[game] = allowance(games_of(rules, state), game, static_cast<int>(rules.max_units));
         float *a = step.rewards + game, *b = a + worlds;
         if (rules.shaping != 0.0) {
             const size_t at = static_cast<size_t>(2 * (game - from));
@@ -409,9 +477,10 @@ std::vector<int64_t> play_on(const Board& board, const Disk& disk, const Rules& 
 }
 
 // A step of some games (see `NativeStep`).
-void play_step(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
-               int64_t from, int64_t to) {
-    const int64_t end = board.cells();
+template <class Options, class Fields>
+void play(const Board& board, const Disk& disk, const Options& rules, const Fields& state, const Given& step,
+          int64_t from, int64_t to) {
+    const int64_t end = end_of_turn(board, rules);
     const int64_t* chosen = step.random ? step.actions : step.given;
     std::vector<uint8_t> ending(static_cast<size_t>(to - from));
     if (step.random) draw_actions(step, end + 1, from, to);
@@ -422,13 +491,12 @@ void play_step(const Board& board, const Disk& disk, const Rules& rules, const S
     }
     for (int64_t game : play_on(board, disk, rules, state, step, chosen, 1, ending, from, to))
         if (step.terminated[game] || step.truncated[game]) restart(board, rules, state, game);
-    const Games games{state.units,  state.territory, state.neutral, state.killed, state.placed,
-                      state.player, state.live,      state.left,    state.acts};
-    write_legal(board, games, static_cast<int>(rules.max_units), kBytes, step.mask, from, to);
+    write_legal(board, games_of(rules, state), static_cast<int>(rules.max_units), kBytes, step.mask, from, to);
 }
 
 // Units of some games, `count` cells each, and the ends of turns: `native_step.played`.
-void play_units(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
+template <class Options, class Fields>
+void play_cells(const Board& board, const Disk& disk, const Options& rules, const Fields& state, const Given& step,
                 const uint8_t* ends, int count, int64_t from, int64_t to) {
     const std::vector<uint8_t> ending(ends + from, ends + to);
     for (int64_t game = from; game < to; ++game) {
@@ -436,78 +504,27 @@ void play_units(const Board& board, const Disk& disk, const Rules& rules, const 
         const auto units = std::count_if(cells, cells + count, [](int64_t cell) { return cell >= 0; });
         state.turn[game] += ends[game] + static_cast<int32_t>(units);
     }
-    for (int64_t game : play_on(board, disk, rules, state, step, step.given, count, ending, from, to))
-        if (step.terminated[game] || step.truncated[game]) state.player[game] = 1 - state.player[game];
+    play_on(board, disk, rules, state, step, step.given, count, ending, from, to);
 }
 
-// --- turns with wild options -----------------------------------------------------------------------------------------
-
-// Make the territory or the zones of some sides anew, by twice the game and the player: `rounds.widened`.
-void widen(const Board& board, const WildRules& rules, const WildState& state, const std::vector<int64_t>& sides) {
-    const int64_t plane = board.plane(), worlds = board.worlds, count = static_cast<int64_t>(sides.size());
-    const auto reach = [&](int64_t side) { return rules.perks ? state.reach[side] : 0; };
-    if (!rules.hull) {
-        std::vector<int64_t> games;
-        for (int64_t player = 0; player < 2; ++player)
-            for (int32_t more = 0; more <= kMostReach; ++more) {
-                games.clear();
-                for (const int64_t side : sides)
-                    if (side % 2 == player && reach(side) == more) games.push_back(side / 2);
-                if (games.empty()) continue;
-                make_territory(board, Disk(rules.radius + more), state.units + player * plane,
-                               state.territory + player * plane, games.data(), 0, static_cast<int64_t>(games.size()));
-            }
-        return;
-    }
-    const int64_t stored = plane / worlds;
-    std::vector<uint64_t> units(static_cast<size_t>(stored * count)), zones(units.size());
-    std::vector<int32_t> buffer;
-    for (const int64_t side : sides) buffer.push_back(static_cast<int32_t>(rules.buffer) + reach(side));
-    const auto place = [&](int64_t index) { return sides[static_cast<size_t>(index)] % 2 * plane + sides[static_cast<size_t>(index)] / 2; };
-    for (int64_t index = 0; index < count; ++index)
-        for (int64_t word = 0; word < stored; ++word)
-            units[static_cast<size_t>(word * count + index)] = state.units[place(index) + word * worlds];
-    cellgames_cloth_of_gold_zones(rules.rows, rules.cols, count, 1, units.data(), buffer.data(), zones.data());
-    for (int64_t index = 0; index < count; ++index)
-        for (int64_t word = 0; word < stored; ++word)
-            state.territory[place(index) + word * worlds] = zones[static_cast<size_t>(word * count + index)];
-}
-
-// Play actions in some games up to the ends of rounds, which `step.terminated` gets.
-void play_wild(const Board& board, const Disk& disk, const WildRules& rules, const WildState& state, const Given& step,
+void play_step(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
                int64_t from, int64_t to) {
-    const int64_t cells = board.cells(), end = cells * (1 + rules.perks), worlds = board.worlds;
-    const int64_t* chosen = step.random ? step.actions : step.given;
-    if (step.random) draw_actions(step, end + 1, from, to);
-    std::vector<int64_t> placing(static_cast<size_t>(to - from)), sides;
-    std::vector<uint8_t> ending(placing.size());
-    for (int64_t game = from; game < to; ++game) {
-        const int64_t action = chosen[game], player = state.player[game];
-        const bool placed = action >= 0 && action < cells, bolt = rules.perks && action >= cells && action < end;
-        placing[static_cast<size_t>(game - from)] = placed ? action : -1;
-        ending[static_cast<size_t>(game - from)] = action == end;
-        step.truncated[game] = false;
-        step.rewards[game] = step.rewards[worlds + game] = state.rewards[game] = state.rewards[worlds + game] = 0.0f;
-        ++state.turn[game];
-        if (bolt) {
-            strike(board, state, game, action - cells);
-            sides.push_back(2 * game), sides.push_back(2 * game + 1);
-        } else if (placed && (rules.hull || (rules.perks && state.reach[2 * game + player] > 0))) {
-            sides.push_back(2 * game + player);
-        }
-    }
-    const Turns turns{state.units, state.placed, state.territory, state.live, state.left, state.acts, state.player,
-                      placing.data() - from, ending.data() - from};
-    play_turns(board, disk, turns, 1, static_cast<int>(rules.max_units), from, to);
-    widen(board, rules, state, sides);
-    for (int64_t game = from; game < to; ++game) {
-        const bool ends = ending[static_cast<size_t>(game - from)];
-        step.terminated[game] = ends && state.player[game] != state.first[game];
-        if (ends && !step.terminated[game]) {
-            state.player[game] = 1 - state.player[game];
-            state.left[game] = allowance(state.games(rules), game, static_cast<int>(rules.max_units));
-        }
-    }
+    play(board, disk, rules, state, step, from, to);
+}
+
+void play_wild_step(const Board& board, const Disk& disk, const WildRules& rules, const WildState& state,
+                    const Given& step, int64_t from, int64_t to) {
+    play(board, disk, rules, state, step, from, to);
+}
+
+void play_units(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
+                const uint8_t* ends, int count, int64_t from, int64_t to) {
+    play_cells(board, disk, rules, state, step, ends, count, from, to);
+}
+
+void play_wild_units(const Board& board, const Disk& disk, const WildRules& rules, const WildState& state,
+                     const Given& step, const uint8_t* ends, int count, int64_t from, int64_t to) {
+    play_cells(board, disk, rules, state, step, ends, count, from, to);
 }
 
 }  // namespace

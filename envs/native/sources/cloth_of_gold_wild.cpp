@@ -1,8 +1,10 @@
-// Wild options of Cloth of Gold: `envs/cloth_of_gold_wild/borders.py` and the generations of its `rounds.py`.
+// Wild options of Cloth of Gold: `envs/cloth_of_gold_wild/borders.py`, `rounds.py` and what these call.
 //
 // Games are played one after the other, on boards of their own: a word of all rows stands together, with an empty row
 // above and one below, so that a step up or down is a step in memory and loops over rows become vectors.
+#include <array>
 #include <cstring>
+#include <memory>
 
 #include "cloth_of_gold.h"
 #include "threefry.h"
@@ -12,12 +14,14 @@ namespace {
 using namespace cellgames;
 using namespace cellgames::cloth;
 
-constexpr int kWords = 8, kRows = 256 + 2 + 8, kCluster = 4, kWays = 16, kMostBuffer = 64;
-constexpr int kStages = 4, kEvery = 4, kPeriod = 16, kMoves = 8, kLattice = 1 << 12, kFar = 12, kFarGrazer = 6, kSeen = 3,
+constexpr int kWords = 8, kRows = 256 + 2 + 8, kCluster = 4, kWays = 16;
+constexpr int kStages = 4, kOthers = 5 + kStages, kEvery = 4, kPeriod = 16, kMovesLog = 3, kLattice = 1 << 12;
+constexpr int kFar = 12, kFarGrazer = 6, kSeen = 3,
               kMargin = kFar + 1;
-constexpr uint32_t kNoise = 20, kFire = 18;  // streams of random bits
-
-inline int floor_div(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+constexpr uint32_t kHeights = 17, kMoisture = 18, kAnimals = 19, kNoise = 20, kRounds = 21;  // streams of a game's seed
+constexpr uint32_t kWeather = 16, kStrikes = 17, kFire = 18, kRegrowth = 19;                 // of a round's seed
+constexpr int kBolts = 6;  // of lightning in a round of storm
+enum Weather { kCalm, kDry, kRain, kStorm };
 
 struct Plane {
     uint64_t row[kWords][kRows];  // row r of the world is row r + 1; a vector may go on beyond the last one
@@ -61,13 +65,30 @@ struct World {
         }
         return out & low_bits(count);
     }
+    int32_t count(const Plane& plane) const {
+        int32_t found = 0;
+        for (int word = 0; word < words; ++word)
+            for (int row = 1; row <= rows; ++row) found += count_bits(plane.row[word][row]);
+        return found;
+    }
+    // Add all neighbours of the cells.
+    void widen(Plane& plane) const {
+        const Plane before = plane;
+        for (int row = 0; row < rows; ++row)
+            for (int col = 0; col < cols; ++col)
+                for (int down = -1; down <= 1; ++down)
+                    if (bits(before, row + down, col - 1, 3)) set(plane, row, col);
+    }
     bool at(const Plane& plane, int row, int col) const {
         return plane.row[col / width][row + 1] >> (col % width) & 1;
+    }
+    void clear(Plane& plane, int row, int col) const {
+        plane.row[col / width][row + 1] &= ~(uint64_t{1} << (col % width));
     }
     void set(Plane& plane, int row, int col) const { plane.row[col / width][row + 1] |= uint64_t{1} << (col % width); }
     // Set columns from `first` to `last`, both on the board.
     void fill(Plane& plane, int row, int first, int last) const {
-        for (int word = first / width; word <= last / width; ++word) {
+        for (int word = words == 1 ? 0 : first / width; word < words && word * width <= last; ++word) {
             const int from = std::max(first - word * width, 0), to = std::min(last - word * width, width - 1);
             plane.row[word][row + 1] |= low_bits(to - from + 1) << from;
         }
@@ -110,6 +131,36 @@ void make_half(int rows, int cols, int64_t seed, uint32_t purpose, std::vector<i
     for (int at = 0; at < half; ++at) total[at] = stretched[total[at] - low];
 }
 
+// Makes the ground of worlds: `terrain.make_ground`.
+class Ground {
+  public:
+    Ground(int rows, int cols)
+        : rows_(rows), cols_(cols), heights_(static_cast<size_t>(rows * cols)), moisture_(heights_.size()) {
+        constexpr int lowest = 48, band_height = 8, bands = 7, rock_height = 208, rock = 15;
+        for (int high = 0; high < 256; ++high) {
+            const int band = high < lowest ? 0 : std::min((high - lowest) / band_height + 1, bands);
+            for (int forest = 0; forest < 2; ++forest)
+                codes_[forest][high] = static_cast<uint8_t>(high >= rock_height ? rock : band ? 2 * band - 1 + forest : 0);
+        }
+    }
+    void make(int64_t seed, uint8_t* ground) {
+        constexpr int forest_moisture = 140;
+        make_half(rows_, cols_, seed, kHeights, heights_);
+        make_half(rows_, cols_, seed, kMoisture, moisture_);
+        const int cells = rows_ * cols_;
+        for (int at = 0; at < (cells + 1) / 2; ++at)
+            ground[at] = ground[cells - 1 - at] = codes_[moisture_[at] >= forest_moisture][heights_[at]];
+    }
+
+  private:
+    int rows_, cols_;
+    std::vector<int> heights_, moisture_;
+    uint8_t codes_[2][256];  // without and with forest, by height
+};
+
+// The codes that are under water at a level: `terrain.water_on`.
+inline uint64_t under_water(int level) { return (uint64_t{2} << 2 * ((level - 48) / 8)) - 1; }
+
 // Find the cells of one world whose codes are among some, which are set bits.
 CELLGAMES_DISPATCH
 void find_codes(const Board& board, const uint8_t* ground, uint64_t codes, uint64_t* out, int64_t place) {
@@ -127,65 +178,66 @@ void find_codes(const Board& board, const uint8_t* ground, uint64_t codes, uint6
 
 // --- borders ---------------------------------------------------------------------------------------------------------
 
-// Spread the zones of one board of units.
-void make_zones(const World& world, Plane units, int buffer, Plane& out) {
+// Spread the zone of the cluster of a unit at (row, col), and take its units off the board.
+void spread_zone(const World& world, Plane& units, int row, int col, int buffer, Plane& out) {
     static const int ways[kWays][2] = {{-2, -1}, {-2, 1}, {-1, -2}, {-1, -1}, {-1, 0}, {-1, 1}, {-1, 2}, {0, -1},
                                        {0, 1},   {1, -2}, {1, -1},  {1, 0},   {1, 1},  {1, 2},  {2, -1}, {2, 1}};
-    int half[kMostBuffer + 1];
-    for (int down = 0; down <= buffer; ++down) {
-        half[down] = 0;
-        while (down * down + (half[down] + 1) * (half[down] + 1) <= buffer * buffer) ++half[down];
-    }
-    world.clear(out);
-    std::vector<std::pair<int, int>> group;
-    constexpr int side = 2 * kCluster + 1;
-    for (int row = 0; row < world.rows; ++row)
-        for (int word = 0; word < world.words; ++word)
-            while (units.row[word][row + 1]) {
-                int bit = 0;
-                while (!(units.row[word][row + 1] >> bit & 1)) ++bit;
-                units.row[word][row + 1] &= units.row[word][row + 1] - 1;
-                group.assign(1, {row, word * world.width + bit});
-                for (size_t member = 0; member < group.size(); ++member) {
-                    const auto [middle, col] = group[member];
-                    for (int other = std::max(middle - kCluster, 0);
-                         other <= std::min(middle + kCluster, world.rows - 1); ++other) {
-                        uint64_t near = world.bits(units, other, col - kCluster, side);
-                        for (int offset = 0; near; near >>= 1, ++offset)
-                            if (near & 1) {
-                                const int found = col - kCluster + offset;
-                                units.row[found / world.width][other + 1] &= ~(uint64_t{1} << (found % world.width));
-                                group.emplace_back(other, found);
-                            }
-                    }
-                }
-                int most[kWays], top = world.rows, bottom = -1;
-                std::fill(most, most + kWays, -(1 << 20));
-                for (const auto& [down, right] : group) {
-                    top = std::min(top, down), bottom = std::max(bottom, down);
-                    for (int way = 0; way < kWays; ++way)
-                        most[way] = std::max(most[way], ways[way][0] * down + ways[way][1] * right);
-                }
-                for (int line = top; line <= bottom; ++line) {
-                    int first = 0, last = world.cols - 1;
-                    for (int way = 0; way < kWays; ++way) {
-                        const int room = most[way] - ways[way][0] * line, right = ways[way][1];
-                        if (right > 0) last = std::min(last, floor_div(room, right));
-                        if (right < 0) first = std::max(first, -floor_div(room, -right));
-                    }
-                    if (first > last) continue;
-                    for (int down = -buffer; down <= buffer; ++down) {
-                        const int to = line + down, wide = half[down < 0 ? -down : down];
-                        if (to < 0 || to >= world.rows) continue;
-                        world.fill(out, to, std::max(first - wide, 0), std::min(last + wide, world.cols - 1));
-                    }
+    static thread_local std::vector<Plane> room(1);
+    Plane& fresh = room[0];  // units of the cluster whose neighbours are not known; none between calls
+    int most[kWays], top = row, bottom = row;
+    std::fill(most, most + kWays, -(1 << 20));
+    world.set(fresh, row, col), world.clear(units, row, col);
+    for (bool more = true; more;) {
+        more = false;
+        for (int middle = top; middle <= bottom; ++middle) {
+            uint64_t wide[kWords + 2] = {};  // a word on either side is of no column
+            int leftmost = world.cols, rightmost = -1;
+            for (int word = 0; word < world.words; ++word) {
+                const uint64_t here = fresh.row[word][middle + 1];
+                if (!here) continue;
+                fresh.row[word][middle + 1] = 0;
+                leftmost = std::min(leftmost, word * world.width + lowest_bit64(here));
+                rightmost = word * world.width + highest_bit64(here);
+                wide[word + 1] |= here;
+                for (int by = 1; by <= kCluster; ++by) {
+                    wide[word + 1] |= here << by | here >> by;
+                    wide[word] |= here << (world.width - by), wide[word + 2] |= here >> (world.width - by);
                 }
             }
+            if (rightmost < 0) continue;
+            for (int way = 0; way < kWays; ++way) {
+                const int far = ways[way][1] > 0 ? rightmost : leftmost;
+                most[way] = std::max(most[way], ways[way][0] * middle + ways[way][1] * far);
+            }
+            for (int other = std::max(middle - kCluster, 0); other <= std::min(middle + kCluster, world.rows - 1); ++other)
+                for (int word = 0; word < world.words; ++word) {
+                    const uint64_t found = wide[word + 1] & units.row[word][other + 1];
+                    if (!found) continue;
+                    units.row[word][other + 1] ^= found, fresh.row[word][other + 1] |= found;
+                    top = std::min(top, other), bottom = std::max(bottom, other), more = true;
+                }
+        }
+    }
+    for (int line = top; line <= bottom; ++line) {
+        int first = 0, last = world.cols - 1;
+        for (int way = 0; way < kWays; ++way) {
+            const int room = most[way] - ways[way][0] * line, right = ways[way][1];
+            if (right > 0) last = std::min(last, room >> (right - 1));  // 1 or 2 columns: a shift rounds down
+            if (right < 0) first = std::max(first, -(room >> (-right - 1)));
+        }
+        if (first > last) continue;
+        for (int down = 0, wide = buffer; down <= buffer; ++down) {
+            while (down * down + wide * wide > buffer * buffer) --wide;
+            const int from = std::max(first - wide, 0), to = std::min(last + wide, world.cols - 1);
+            if (line - down >= 0) world.fill(out, line - down, from, to);
+            if (line + down < world.rows) world.fill(out, line + down, from, to);
+        }
+    }
 }
 
 // --- perks -----------------------------------------------------------------------------------------------------------
 
-constexpr int kKinds = 7, kLargest = 8, kWard = 2;
+constexpr int kKinds = 7, kLargest = 8, kWard = 2, kMostWider = 2;
 
 // The forms of still lifes as 4 x 4 squares of bits, by kind, in the order of `perks.LIVES`.
 struct Forms {
@@ -202,17 +254,16 @@ struct Forms {
     }
 };
 
-// Count the still lifes of one board: numbers [2, kinds], points [2, kinds], and wards of both players.
-void count_lives(const World& world, const Forms& forms, const Plane* units, Plane live, const Plane& forest,
-                 const Plane& barren, int32_t* numbers, int32_t* points, Plane* wards) {
+// Count the still lifes of one board: numbers, points, and those that earn some, [2, kinds] each, and wards of both
+// players. `live` is emptied.
+void count_lives(const World& world, const Forms& forms, const Plane* units, Plane& live, const Plane& forest,
+                 const Plane& barren, int32_t* numbers, int32_t* points, int32_t* earning, Plane* wards) {
     std::vector<std::pair<int, int>> group;
     for (int row = 0; row < world.rows; ++row)
         for (int word = 0; word < world.words; ++word)
             while (const uint64_t left = live.row[word][row + 1]) {
-                int bit = 0;
-                while (!(left >> bit & 1)) ++bit;
                 live.row[word][row + 1] &= left - 1;
-                group.assign(1, {row, word * world.width + bit});
+                group.assign(1, {row, word * world.width + lowest_bit64(left)});
                 for (size_t member = 0; member < group.size(); ++member) {
                     const auto [middle, col] = group[member];
                     for (int other = middle - 1; other <= middle + 1; ++other)
@@ -239,6 +290,7 @@ void count_lives(const World& world, const Forms& forms, const Plane* units, Pla
                 if (kind < 0) continue;
                 ++numbers[side * kKinds + kind];
                 if (poor) continue;
+                ++earning[side * kKinds + kind];
                 points[side * kKinds + kind] += rich == size ? 2 : 1;
                 if (kind < kKinds - 2) continue;  // tubs and ponds, the last kinds, ward
                 for (const auto& [r, c] : group)
@@ -265,11 +317,16 @@ struct Round {
     Cells boards[2];
     Cells* now = &boards[0];
     Cells* then = &boards[1];
-    Plane wards[2], water, wood, stage[kStages], burnt, live;  // `live`: what a step needs
+    Plane wards[2], water, wood, rock, stage[kStages], burnt, live;  // `live`: what a step needs
     Columns all, mine[2];
     int first_fire, last_fire;  // rows of the world outside of which nothing burns; none burns if the last is less
     bool swinging = false;  // `then` is also the next generation
     bool follows = false;   // `now` is the generation after `then`, and nothing else has changed it
+
+    // The boards besides those of `Cells`, of which a round changes the last ones, fire.
+    std::array<Plane*, kOthers> others() {
+        return {&wards[0], &wards[1], &water, &wood, &stage[0], &stage[1], &stage[2], &stage[3], &burnt};
+    }
 };
 
 }  // namespace
@@ -366,9 +423,15 @@ struct Animals {
     int across;
     std::vector<uint8_t> lattice;
 
+    int count() const { return numbers[0] + numbers[1] + numbers[2]; }
+    void begin(int32_t* place_, int64_t seed_, int64_t move_) {
+        place = place_, seed = seed_, move = move_, known = INT64_MIN;
+        tamed[0] = tamed[1] = 0;
+    }
     void renew(const World& world) {
-        if (known == move / kMoves) return;
-        known = move / kMoves;
+        const int64_t now = move >> kMovesLog;  // rounded down, as before the first round, too
+        if (known == now) return;
+        known = now;
         across = (world.cols - 1) / kPeriod + 2;
         lattice.resize(static_cast<size_t>(across * ((world.rows - 1) / kPeriod + 2)));
         for (size_t at = 0; at < lattice.size(); ++at)
@@ -386,7 +449,7 @@ struct Animals {
 void act(const World& world, Round& game, Animals& animals, bool fire) {
     animals.renew(world);
     ++animals.move;
-    const int count = animals.numbers[0] + animals.numbers[1] + animals.numbers[2];
+    const int count = animals.count();
     for (int word = 0; word < world.words; ++word)
         for (int row = 1; row <= world.rows; ++row)
             game.live.row[word][row] = game.now->plane[0].row[word][row] | game.now->plane[1].row[word][row];
@@ -449,29 +512,256 @@ void act(const World& world, Round& game, Animals& animals, bool fire) {
     }
 }
 
+// Plays rounds of one game after the other.
+struct Player {
+    std::vector<Round> room{1};
+    std::vector<Plane> fires{2};
+    Round& game = room[0];
+    Animals animals;
+
+    explicit Player(const int64_t* kinds) {
+        for (int kind = 0; kind < 3; ++kind) animals.numbers[kind] = static_cast<int>(kinds[kind]);
+    }
+
+    // Play the generations of a round; `game` and `animals` hold its boards and animals. `when` and `where`: the
+    // generations and cells of lightning.
+    void play(const World& world, int64_t generations, int64_t seed, uint32_t below, const int64_t* when,
+              const int64_t* where) {
+        for (Plane& plane : game.then->plane) world.clear(plane);
+        game.now->first = game.then->last = 0, game.then->first = 0;
+        game.now->last = world.rows;  // at least that of the last block
+        game.swinging = game.follows = false;
+        game.first_fire = 0, game.last_fire = world.rows - 1;
+        bool fire = find_fire(world, game);
+        for (int number = 1; number <= generations; ++number) {
+            if (game.swinging)
+                std::swap(game.now, game.then);  // both are known
+            else
+                CELLGAMES_CHOSEN(live_on)(world, game);
+            // All cells that lightning hits in a generation are emptied, and lit, at once: the order plays no part.
+            for (int bolt = 0; bolt < kBolts; ++bolt)
+                if (when[bolt] == number) {
+                    strike(world, game, static_cast<int>(where[bolt] / world.cols), static_cast<int>(where[bolt] % world.cols));
+                    fire = true;
+                }
+            if (fire) fire = burn(world, game, fires[0], fires[1], seed, number, below);
+            if (animals.count() && number % kEvery == 0) act(world, game, animals, fire);
+        }
+    }
+};
+
+// Put fires out at the beginning of a round: `weather.put_out`.
+void put_out(const World& world, Round& game, int64_t seed, bool rain) {
+    for (int word = 0; word < world.words; ++word)
+        for (int row = 1; row <= world.rows; ++row) {
+            const uint64_t wet = rain ? ~uint64_t{0} : game.water.row[word][row];
+            uint64_t& burnt = game.burnt.row[word][row];
+            for (Plane& stage : game.stage) burnt |= stage.row[word][row] & wet, stage.row[word][row] &= ~wet;
+            uint64_t grown = rain ? burnt & game.wood.row[word][row] & ~game.water.row[word][row] : 0;
+            for (int col = word * world.width; grown; grown >>= 1, ++col)
+                if (grown & 1 && (draw(seed, kRegrowth, static_cast<uint32_t>((row - 1) * world.cols + col)) & 0xFF) < 64)
+                    burnt &= ~(uint64_t{1} << (col - word * world.width));
+        }
+}
+
+// Count the still lifes after a round, and what they earn: `perks.count_still_lifes`, `WildRound.counted`.
+void count_perks(const World& world, const Forms& forms, const WildRules& rules, const WildState& state, Player& player,
+                 int64_t place) {
+    Round& game = player.game;
+    Plane &barren = player.fires[0], &forest = player.fires[1], *wards = game.wards, *cells = game.now->plane;
+    for (int word = 0; word < world.words; ++word)
+        for (int row = 0; row <= world.rows + 1; ++row) {
+            const uint64_t burnt = rules.weather ? game.burnt.row[word][row] : 0;
+            forest.row[word][row] = rules.terrain ? game.wood.row[word][row] & ~game.water.row[word][row] & ~burnt : 0;
+            barren.row[word][row] = (rules.terrain ? game.rock.row[word][row] : 0) | burnt;
+            game.live.row[word][row] = cells[0].row[word][row] | cells[1].row[word][row] | cells[2].row[word][row];
+        }
+    int32_t points[2][kKinds] = {}, earning[2][kKinds] = {}, *lives = state.lives + place * 2 * kKinds;
+    std::fill(lives, lives + 2 * kKinds, 0);
+    for (int side = 0; side < 2; ++side) world.clear(wards[side]);
+    count_lives(world, forms, cells, game.live, forest, barren, lives, points[0], earning[0], wards);
+    for (int side = 0; side < 2; ++side) {
+        const auto sums = [](const int32_t* of) { return std::array<int, 4>{of[0] + of[1], of[2], of[5] + of[6], of[3] + of[4]}; };
+        const auto all = sums(earning[side]);
+        const int sets = rules.combinations ? *std::min_element(all.begin(), all.end()) : 0;
+        for (int wider = 0; wider < std::min(sets, kMostWider); ++wider) world.widen(wards[side]);
+        const auto [supply, reach, warding, spells] = sums(points[side]);
+        const int64_t at = 2 * place + side;
+        state.supply[at] = supply + sets + player.animals.tamed[side];
+        state.reach[at] = std::min((reach + sets) / 2, kMostReach);
+        state.spells[at] = std::min(state.spells[at] + (spells + sets) / 2, 3);
+        world.write(wards[side], state.wards + side * world.board.plane(), place);
+    }
+}
+
+// Put the animals of a new game on free cells: `wildlife.place_animals`.
+void place_animals(const Board& board, const WildRules& rules, const WildState& state, int64_t place) {
+    const int64_t count = rules.animals[0] + rules.animals[1] + rules.animals[2];
+    std::vector<int32_t> free;
+    std::vector<int64_t> taken;  // places among all free cells, ascending
+    for (int row = 0; count && row < board.rows; ++row)
+        for (int col = 0; col < board.cols; ++col) {
+            const int64_t at = board.at(row, col / board.width) + place;
+            const uint64_t full = state.neutral[at] | (rules.terrain ? state.water[at] : 0);
+            if (!(full >> (col % board.width) & 1)) free.push_back(row * board.cols + col);
+        }
+    for (int64_t number = 0; number < count; ++number) {
+        const int64_t left = std::max<int64_t>(static_cast<int64_t>(free.size()) - number, 0);
+        int64_t rank = uniform_int(draw(state.seed[place], kAnimals, static_cast<uint32_t>(number)), static_cast<uint32_t>(left));
+        for (const int64_t other : taken) rank += other <= rank;
+        state.animals[place * count + number] = left ? free[static_cast<size_t>(rank)] : -1;
+        if (left) taken.insert(std::upper_bound(taken.begin(), taken.end(), rank), rank);
+    }
+}
+
 }  // namespace
+
+namespace cellgames::cloth {
+
+void find_zones(const Board& board, const uint64_t* units, int64_t buffer, uint64_t* zones, int64_t place, int64_t cell) {
+    static thread_local std::vector<Plane> planes(2);
+    const World world(board);
+    const int around = static_cast<int>(buffer);
+    Plane &left = planes[0], &found = planes[1];
+    world.read(units, place, left);
+    if (cell >= 0) {
+        world.read(zones, place, found);
+        spread_zone(world, left, static_cast<int>(cell / board.cols), static_cast<int>(cell % board.cols), around, found);
+    } else {
+        world.clear(found);
+        for (int row = 0; row < world.rows; ++row)
+            for (int word = 0; word < world.words; ++word)
+                while (const uint64_t here = left.row[word][row + 1])
+                    spread_zone(world, left, row, word * world.width + lowest_bit64(here), around, found);
+    }
+    world.write(found, zones, place);
+}
+
+// `weather.draw_weather`.
+void draw_weather(const WildState& state, int64_t game) {
+    static const int below[4][3] = {{96, 160, 224}, {64, 176, 208}, {80, 112, 224}, {96, 128, 224}};  // of 256
+    const int64_t seed = static_cast<int64_t>(draw_63(state.seed[game], kRounds, static_cast<uint32_t>(state.round[game])));
+    const int byte = draw(seed, kWeather) & 0xFF;
+    int32_t& weather = state.weather[game];
+    weather = static_cast<int32_t>(std::count_if(below[weather], below[weather] + 3, [&](int end) { return byte >= end; }));
+}
+
+void play_wild_rounds(const Board& board, const WildRules& rules, const WildState& state,
+                      const std::vector<int64_t>& games) {
+    const World world(board, rules.neutral_rules);
+    const Forms forms(rules.forms[0], rules.number_of_forms);
+    const int64_t plane = board.plane();
+    static thread_local std::unique_ptr<Player> known;
+    if (!known) known = std::make_unique<Player>(rules.animals);
+    Player& player = *known;
+    std::copy(rules.animals, rules.animals + 3, player.animals.numbers);
+    Round& game = player.game;
+    for (const int64_t place : games) {
+        const int64_t number = state.round[place];
+        const int64_t seed = static_cast<int64_t>(draw_63(state.seed[place], kRounds, static_cast<uint32_t>(number)));
+        const int32_t weather = rules.weather ? state.weather[place] : kCalm;
+        uint64_t* const given[4] = {state.units, state.units + plane, state.neutral, state.killed};
+        uint64_t *others[kOthers] = {}, *rock = nullptr;
+        if (rules.perks) others[0] = state.wards, others[1] = state.wards + plane;
+        if (rules.terrain) others[2] = state.water, others[3] = state.land, rock = state.land + plane;
+        for (int at = 0; rules.weather && at <= kStages; ++at) others[4 + at] = state.fire + at * plane;
+        if (rules.weather) {
+            int32_t& level = state.level[place];
+            const int step = weather == kRain ? 8 : weather == kDry ? -8 : level < 64 ? 8 : level > 64 ? -8 : 0;
+            level = std::clamp(level + step, 48, 96);
+            find_codes(board, state.ground + place * board.cells(), under_water(level), state.water, place);
+        }
+        for (int at = 0; at < 4; ++at) world.read(given[at], place, game.now->plane[at]);
+        for (int at = 0; at < kOthers; ++at) others[at] ? world.read(others[at], place, *game.others()[at]) : world.clear(*game.others()[at]);
+        if (rock) world.read(rock, place, game.rock);
+        int64_t when[kBolts] = {}, where[kBolts] = {};
+        if (rules.weather) put_out(world, game, seed, weather == kRain);
+        for (uint32_t bolt = 0; weather == kStorm && bolt < kBolts; ++bolt) {
+            when[bolt] = uniform_int(draw(seed, kStrikes, 2 * bolt), static_cast<uint32_t>(rules.generations)) + 1;
+            where[bolt] = uniform_int(draw(seed, kStrikes, 2 * bolt + 1), static_cast<uint32_t>(board.cells()));
+        }
+        player.animals.begin(state.animals + place * player.animals.count(), state.seed[place],
+                             (number - 1) * (rules.generations / kEvery));
+        player.play(world, rules.generations, seed, weather == kDry ? 96 : 48, when, where);
+        for (int at = 0; at < 4; ++at) world.write(game.now->plane[at], given[at], place);
+        for (int at = 4; rules.weather && at < kOthers; ++at) world.write(*game.others()[at], others[at], place);
+        for (int side = 0; side < 2; ++side) state.live[2 * place + side] = world.count(game.now->plane[side]);
+        if (rules.perks) count_perks(world, forms, rules, state, player, place);
+    }
+}
+
+// `rounds.start`.
+void begin_wild(const Board& board, const WildRules& rules, const WildState& state, int64_t game) {
+    const int64_t plane = board.plane(), worlds = board.worlds;
+    const auto empty = [&](uint64_t* fields, int64_t planes) {
+        for (int64_t at = game; at < planes * plane; at += worlds) fields[at] = 0;
+    };
+    if (rules.terrain) {
+        constexpr int level = 64;
+        static thread_local std::unique_ptr<Ground> maker;
+        static thread_local int64_t size[2];
+        if (!maker || size[0] != board.rows || size[1] != board.cols)
+            maker = std::make_unique<Ground>(board.rows, board.cols), size[0] = board.rows, size[1] = board.cols;
+        uint8_t* const ground = state.ground + game * board.cells();
+        maker->make(state.seed[game], ground);
+        find_codes(board, ground, 0x5554, state.land, game);  // forest: the even codes from 2 to 14
+        find_codes(board, ground, 1 << 15, state.land + plane, game);
+        find_codes(board, ground, under_water(level), state.water, game);
+        for (int64_t at = game; at < plane; at += worlds) state.neutral[at] &= ~state.water[at];
+        state.level[game] = level;
+    }
+    if (rules.weather) state.weather[game] = kCalm, empty(state.fire, 1 + kStages);
+    if (rules.perks) {
+        empty(state.wards, 2);
+        std::fill(state.lives + 2 * kKinds * game, state.lives + 2 * kKinds * (game + 1), 0);
+        for (int32_t* earned : {state.supply, state.reach, state.spells}) earned[2 * game] = earned[2 * game + 1] = 0;
+    }
+    place_animals(board, rules, state, game);
+}
+
+}  // namespace cellgames::cloth
+
+// Write what players see of wild options and no field has: `observation.planes`. made: int64 [5, rows + 1, words, worlds],
+// forest, burning cells, animals of each kind; seats: int64 [worlds]; numbers: int16 [worlds, all], from `first` on.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_seen(const void* rules, const void* fields, int64_t worlds,
+                                                        int64_t first, int64_t all, const int64_t* seats, uint64_t* made,
+                                                        int16_t* numbers) {
+    const WildRules& game = *static_cast<const WildRules*>(rules);
+    const WildState& state = *static_cast<const WildState*>(fields);
+    const Board board(game.rows, game.cols, worlds);
+    const int64_t plane = board.plane(), count = game.animals[0] + game.animals[1] + game.animals[2];
+    for (int64_t at = 0; game.terrain && at < plane; ++at) {
+        made[at] = state.land[at] & ~state.water[at];
+        if (!game.weather) continue;
+        made[at] &= ~state.fire[kStages * plane + at];
+        made[plane + at] = 0;
+        for (int stage = 0; stage < kStages; ++stage) made[plane + at] |= state.fire[stage * plane + at];
+    }
+    if (count) std::fill(made + 2 * plane, made + 5 * plane, uint64_t{0});
+    for (int64_t place = 0; place < worlds; ++place) {
+        for (int64_t number = 0; number < count; ++number) {
+            const int32_t cell = state.animals[place * count + number];
+            const int64_t kind = (number >= game.animals[0]) + (number >= game.animals[0] + game.animals[1]);
+            const int row = cell / board.cols, col = cell % board.cols;
+            if (cell >= 0)
+                made[(2 + kind) * plane + board.at(row, col / board.width) + place] |= uint64_t{1} << (col % board.width);
+        }
+        int16_t* out = numbers + place * all + first;
+        for (int kind = 0; game.weather && kind < 4; ++kind) *out++ = state.weather[place] == kind;
+        if (game.weather) *out++ = static_cast<int16_t>(state.level[place]);
+        if (!game.perks) continue;
+        for (const int32_t* earned : {state.supply, state.reach, state.spells})
+            for (int64_t side : {seats[place], 1 - seats[place]}) *out++ = static_cast<int16_t>(earned[2 * place + side]);
+    }
+}
 
 // Make the ground of new worlds: codes, uint8 [worlds, rows, cols], of seeds, int64 [worlds].
 CELLGAMES_EXPORT void cellgames_cloth_of_gold_ground(int64_t rows, int64_t cols, int64_t worlds, int64_t threads,
                                                      const int64_t* seeds, uint8_t* out) {
-    constexpr uint32_t kHeights = 17, kMoisture = 18;
-    constexpr int lowest = 48, band_height = 8, bands = 7, rock_height = 208, forest_moisture = 140, rock = 15;
-    const int height = static_cast<int>(rows), width = static_cast<int>(cols), cells = height * width;
-    uint8_t codes[2][256];  // without and with forest, by height
-    for (int high = 0; high < 256; ++high) {
-        const int band = high < lowest ? 0 : std::min((high - lowest) / band_height + 1, bands);
-        for (int forest = 0; forest < 2; ++forest)
-            codes[forest][high] = static_cast<uint8_t>(high >= rock_height ? rock : band ? 2 * band - 1 + forest : 0);
-    }
+    const int height = static_cast<int>(rows), width = static_cast<int>(cols);
     in_parallel(worlds, std::min(threads, worlds), [&](int64_t from, int64_t to) {
-        std::vector<int> heights(static_cast<size_t>(cells)), moisture(static_cast<size_t>(cells));
-        for (int64_t place = from; place < to; ++place) {
-            make_half(height, width, seeds[place], kHeights, heights);
-            make_half(height, width, seeds[place], kMoisture, moisture);
-            uint8_t* ground = out + place * cells;
-            for (int at = 0; at < (cells + 1) / 2; ++at)
-                ground[at] = ground[cells - 1 - at] = codes[moisture[at] >= forest_moisture][heights[at]];
-        }
+        Ground ground(height, width);
+        for (int64_t place = from; place < to; ++place) ground.make(seeds[place], out + place * rows * cols);
     });
 }
 
@@ -491,100 +781,20 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_zones(int64_t rows, int64_t cols, 
                                                     const uint64_t* units, const int32_t* buffer, uint64_t* out) {
     const Board board(rows, cols, worlds);
     in_parallel(worlds, std::min(threads, worlds / 16 + 1), [&](int64_t from, int64_t to) {
-        const World world(board);
-        std::vector<Plane> planes(2);
-        for (int64_t place = from; place < to; ++place) {
-            world.read(units, place, planes[0]);
-            make_zones(world, planes[0], buffer[place], planes[1]);
-            world.write(planes[1], out, place);
-        }
+        for (int64_t place = from; place < to; ++place) find_zones(board, units, buffer[place], out, place, -1);
     });
 }
 
-// Count still lifes. boards: int64 [5, rows + 1, words, worlds], a's and b's units, neutral cells, forest, barren
-// ground; forms: int64 [count, 2], squares of bits and kinds; numbers, points: int32 [worlds, 2, 7] of zeros; wards:
-// int64 [2, rows + 1, words, worlds].
-CELLGAMES_EXPORT void cellgames_cloth_of_gold_lives(int64_t rows, int64_t cols, int64_t worlds, int64_t count,
-                                                    int64_t threads, const uint64_t* boards, const int64_t* forms,
-                                                    int32_t* numbers, int32_t* points, uint64_t* wards) {
-    const Board board(rows, cols, worlds);
-    const Forms known(forms, count);
-    in_parallel(worlds, std::min(threads, worlds / 16 + 1), [&](int64_t from, int64_t to) {
-        const World world(board);
-        std::vector<Plane> planes(8);
-        for (int64_t place = from; place < to; ++place) {
-            for (int at = 0; at < 5; ++at) world.read(boards + at * board.plane(), place, planes[at]);
-            Plane& live = planes[5];
-            for (int word = 0; word < world.words; ++word)
-                for (int row = 0; row < kRows; ++row)
-                    live.row[word][row] = planes[0].row[word][row] | planes[1].row[word][row] | planes[2].row[word][row];
-            for (int side = 0; side < 2; ++side) world.clear(planes[6 + side]);
-            const int64_t at = place * 2 * kKinds;
-            count_lives(world, known, &planes[0], live, planes[3], planes[4], numbers + at, points + at, &planes[6]);
-            for (int side = 0; side < 2; ++side) world.write(planes[6 + side], wards + side * board.plane(), place);
-        }
-    });
-}
-
-// Play the generations of a round. boards: int64 [13, rows + 1, words, worlds], changed in place: a's and b's units,
-// neutral and killed cells, wards of both, water, forest, burning cells by generations left (4), burnt cells.
-// seeds: int64 [3, worlds]: of the rounds, of the games, and the number of the round's first move; below: int32
-// [worlds], in 256ths; strikes: int64 [2, worlds, 6], generations and cells; animals: int32 [worlds, count], changed in
-// place; kinds: int64 [3], how many of each; tamed: int64 [worlds, 2], written.
-CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild(int64_t rows, int64_t cols, int64_t worlds, int64_t generations,
-                                                   int64_t neutral_rules, int64_t threads, uint64_t* boards,
-                                                   const int64_t* seeds, const int32_t* below, const int64_t* strikes,
-                                                   int32_t* animals, const int64_t* kinds, int64_t* tamed) {
-    constexpr int count = 9 + kStages, kStrikes = 6;
-    const Board board(rows, cols, worlds);
-    const int64_t plane = board.plane();
+// Play the generations of a round in all games and count what it has made, but for territory. rules: `WildRules`; fields:
+// the addresses of `WildState`, changed in place.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_live(const void* rules, const void* fields, int64_t worlds,
+                                                        int64_t threads) {
+    const WildRules& game = *static_cast<const WildRules*>(rules);
+    const WildState& state = *static_cast<const WildState*>(fields);
+    const Board board(game.rows, game.cols, worlds);
     in_parallel(worlds, std::min(threads, worlds), [&](int64_t from, int64_t to) {
-        const World world(board, neutral_rules);
-        std::vector<Round> one(1);
-        std::vector<Plane> fires(2);
-        Round& game = one[0];
-        Plane* const given[count - 4] = {&game.wards[0], &game.wards[1], &game.water,    &game.wood, &game.stage[0],
-                                         &game.stage[1], &game.stage[2], &game.stage[3], &game.burnt};
-        Animals wildlife;
-        int64_t number_of_animals = 0;
-        for (int kind = 0; kind < 3; ++kind) {
-            wildlife.numbers[kind] = static_cast<int>(kinds[kind]);
-            number_of_animals += kinds[kind];
-        }
-        for (int64_t place = from; place < to; ++place) {
-            for (int at = 0; at < 4; ++at) {
-                world.read(boards + at * plane, place, game.now->plane[at]);
-                world.clear(game.then->plane[at]);
-            }
-            game.now->first = game.then->last = 0, game.then->first = 0;
-            game.now->last = world.rows;  // at least that of the last block
-            for (int at = 4; at < count; ++at) world.read(boards + at * plane, place, *given[at - 4]);
-            game.swinging = game.follows = false;
-            wildlife.place = animals + place * number_of_animals;
-            wildlife.seed = seeds[worlds + place], wildlife.move = seeds[2 * worlds + place], wildlife.known = -1;
-            wildlife.tamed[0] = wildlife.tamed[1] = 0;
-            game.first_fire = 0, game.last_fire = world.rows - 1;
-            bool fire = find_fire(world, game);
-            const int64_t *when = strikes + place * kStrikes, *where = when + worlds * kStrikes;
-            for (int number = 1; number <= generations; ++number) {
-                if (game.swinging)
-                    std::swap(game.now, game.then);  // both are known
-                else
-                    CELLGAMES_CHOSEN(live_on)(world, game);
-                // All cells that lightning hits in a generation are emptied, and lit, at once: the order plays no part.
-                for (int bolt = 0; bolt < kStrikes; ++bolt)
-                    if (when[bolt] == number) {
-                        strike(world, game, static_cast<int>(where[bolt] / cols), static_cast<int>(where[bolt] % cols));
-                        fire = true;
-                    }
-                if (fire)
-                    fire = burn(world, game, fires[0], fires[1], seeds[place], number,
-                                static_cast<uint32_t>(below[place]));
-                if (number_of_animals && number % kEvery == 0) act(world, game, wildlife, fire);
-            }
-            for (int at = 0; at < 4; ++at) world.write(game.now->plane[at], boards + at * plane, place);
-            for (int at = 8; at < count; ++at) world.write(*given[at - 4], boards + at * plane, place);
-            for (int side = 0; side < 2; ++side) tamed[2 * place + side] = wildlife.tamed[side];
-        }
+        std::vector<int64_t> games;
+        for (int64_t place = from; place < to; ++place) games.push_back(place);
+        play_wild_rounds(board, game, state, games);
     });
 }

@@ -69,6 +69,16 @@ CELLGAMES_INLINE int lowest_bit64(uint64_t bits) {
                                        : 32 + lowest_bit(static_cast<uint32_t>(bits >> 32));
 }
 
+CELLGAMES_INLINE int highest_bit64(uint64_t bits) {
+#if defined(_MSC_VER)
+    unsigned long place;
+    _BitScanReverse64(&place, bits);
+    return static_cast<int>(place);
+#else
+    return 63 - __builtin_clzll(bits);
+#endif
+}
+
 // The number of bits set, by no instruction that a processor may lack.
 CELLGAMES_INLINE int count_bits(uint64_t x) {
     x = x - (x >> 1 & 0x5555555555555555);

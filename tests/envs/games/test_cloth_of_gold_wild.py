@@ -274,7 +274,7 @@ def test_a_set_of_still_lifes_earns_more(combinations: bool, supply: int, reach:
     for name, value in {"move": "b", "round": "1", "turn": "9", "board": board}.items():
         line = re.sub(rf"\b{name}:\S+", f"{name}:{value}", line, count=1)
     state = wild(game.string_to_state(line))
-    after = rounds.lived(game, state).counted(state)
+    after = rounds.lived(game, state)
     assert after.lives[0, 0].tolist() == [1, 1, 1, 1, 1, 1, 1]
     found = (after.supply, after.reach, after.spells)
     assert [int(x[0, 0]) for x in found] == [supply, reach, spells]
