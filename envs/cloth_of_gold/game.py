@@ -18,13 +18,14 @@ from cellgames.envs.core import chance
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, GameInfo, Space
 from cellgames.envs.core.inputs import check_choices, check_int
+from cellgames.envs.core.native_step import InPlace
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.native import Library, library
 from cellgames.utils.errors import InputError, shown
 
 from . import notation, placement, rendering, rounds, rules
-from .native_step import ClothSolo, Units, native_step, native_units, played
+from .native_step import ClothSolo, Code, native_code, played
 from .notation import Position
 from .simulation import territory
 from .state import BOARDS, COLUMNS, LARGEST, NUMBERS, ClothState
@@ -304,12 +305,12 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def _native_step(self, device: torch.device) -> NativeStep[ClothState] | None:
-        native = library(device)
-        return None if native is None else native_step(self, native)
+        code = None if (native := library(device)) is None else self._native_code(native)
+        return code and InPlace(code.step, code.rules, code.innermost)
 
-    def _native_units(self, native: Library) -> Units | None:
-        """Return the native code for units and ends of turns; None without any."""
-        return native_units(self, native)
+    def _native_code(self, native: Library) -> Code:
+        """Return the game's part of the library."""
+        return native_code(self, native)
 
     @property
     def first_reach(self) -> int:

@@ -13,8 +13,7 @@ from typing_extensions import override
 
 from cellgames.envs.core import native_step as steps
 from cellgames.envs.core.solo import NativeSolo
-from cellgames.envs.core.state import S, copied
-from cellgames.envs.core.vector import NativeStep
+from cellgames.envs.core.state import copied
 from cellgames.envs.native import Library, Operator, library
 
 from . import rounds
@@ -29,15 +28,29 @@ INNERMOST = frozenset({"rewards", "scores", "units", "neutral", "killed", "terri
 _LOTS = 1 << 32  # of a draw
 
 
-@lru_cache(maxsize=64)
-def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
-    """Return the native step of a game."""
-    return steps.InPlace(native.cellgames_cloth_of_gold_step, _rules(game), INNERMOST)
+class Code(NamedTuple):
+    """The native code of a game.
+
+    Attributes:
+        step: plays a step of a `Vector`.
+        units: places units and ends turns.
+        rules: the options that both take.
+        state: the states whose fields they take.
+        innermost: the fields whose games lie next to each other.
+    """
+
+    step: Callable[..., object]
+    units: Callable[..., object]
+    rules: ctypes.Structure
+    state: type[ClothState]
+    innermost: frozenset[str]
 
 
 @lru_cache(maxsize=64)
-def _rules(game: ClothOfGold) -> ctypes.Structure:
-    return steps.structure(**options(game))
+def native_code(game: ClothOfGold, native: Library) -> Code:
+    """Return the native code of a game without wild options."""
+    step, units = native.cellgames_cloth_of_gold_step, native.cellgames_cloth_of_gold_units
+    return Code(step, units, steps.structure(**options(game)), ClothState, INNERMOST)
 
 
 def options(game: ClothOfGold) -> dict[str, float]:
@@ -63,41 +76,18 @@ def played(game: ClothOfGold, state: ClothState, cells: Tensor, ending: Tensor) 
 
 @played.native
 def _native_played(native: Library, game: ClothOfGold, state: ClothState, cells: Tensor, ending: Tensor) -> ClothState:
-    if (units := game._native_units(native)) is None:
-        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    now = laid_out(state, units.state, units.innermost)
-    sizes = len(now), cells.shape[1], torch.get_num_threads()
-    units.function(ctypes.byref(units.rules), steps.addresses(now, units.innermost), *sizes, cells, ending)
+    code = game._native_code(native)
+    now, sizes = laid_out(state, code), (len(state), cells.shape[1], torch.get_num_threads())
+    code.units(ctypes.byref(code.rules), steps.addresses(now, code.innermost), *sizes, cells, ending)
     return state.replace(**vars(now))
 
 
-def laid_out(state: ClothState, kind: type[S], innermost: frozenset[str]) -> S:
-    """Return a copy of games, without what a subclass of their kind adds, as native code wants it."""
-    fields: dict[str, Tensor] = {name: getattr(state, name) for name in kind.__dataclass_fields__}
+def laid_out(state: ClothState, code: Code) -> ClothState:
+    """Return a copy of games as native code wants it, without the fields that a subclass of its states adds."""
+    fields: dict[str, Tensor] = {name: getattr(state, name) for name in code.state.__dataclass_fields__}
     for name, value in fields.items():
-        fields[name] = copied(value) if name in innermost else value.clone(memory_format=torch.contiguous_format)
-    return kind(**fields)
-
-
-class Units(NamedTuple):
-    """Native code that places units and ends turns.
-
-    Attributes:
-        function: places and ends.
-        rules: the options that it takes.
-        state: the states whose fields it takes.
-        innermost: the fields whose games lie next to each other.
-    """
-
-    function: Callable[..., object]
-    rules: ctypes.Structure
-    state: type[ClothState]
-    innermost: frozenset[str]
-
-
-def native_units(game: ClothOfGold, native: Library) -> Units:
-    """Return the native code for a game without wild options."""
-    return Units(native.cellgames_cloth_of_gold_units, _rules(game), ClothState, INNERMOST)
+        fields[name] = copied(value) if name in code.innermost else value.clone(memory_format=torch.contiguous_format)
+    return code.state(**fields)
 
 
 class ClothSolo(NativeSolo):

@@ -16,19 +16,18 @@ from typing_extensions import override
 
 from cellgames.envs.cloth_of_gold import placement, rules
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.native_step import Units
+from cellgames.envs.cloth_of_gold.native_step import Code
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import LARGEST, ClothState
 from cellgames.envs.core.info import GameInfo
 from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs, innermost
-from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.native import Library, library
 from cellgames.utils.errors import InputError, shown
 
 from . import notation, observation, perks, rounds
-from .native_step import native_planes, native_step, native_units
+from .native_step import WildSolo, native_code, native_planes
 from .rendering import WildView, wild_view
 from .state import WildState, wild
 from .terrain import HIGHEST, round_seed
@@ -179,14 +178,11 @@ class ClothOfGoldWild(ClothOfGold):
         blocked = state.replace(neutral=state.neutral | wild(state).water) if self.terrain else state
         return placement.legal_cells(self.grid, blocked)
 
-    @override
-    def _native_step(self, device: torch.device) -> NativeStep[ClothState] | None:
-        native = library(device)
-        return None if native is None else native_step(self, native)  # type: ignore[return-value]  # of its own states
+    _native_step = ClothOfGold._native_step
 
     @override
-    def _native_units(self, native: Library) -> Units | None:
-        return native_units(self, native)
+    def _native_code(self, native: Library) -> Code:
+        return native_code(self, native)
 
     @property
     @override
@@ -222,7 +218,7 @@ class ClothOfGoldWild(ClothOfGold):
 
     @override
     def solo(self, state: ClothState) -> Solo:
-        return BatchOfOne(self, state)
+        return BatchOfOne(self, state) if library(state.device) is None else WildSolo(self, state)
 
     @override
     def world(self, state: ClothState) -> World:

@@ -10,10 +10,9 @@ from torch import Tensor
 from cellgames.envs.cloth_of_gold.placement import bits_of
 
 from . import weather
-from .rounds import animal_planes
 from .state import WildState
 from .weather import Fire
-from .wildlife import KINDS
+from .wildlife import GONE, KINDS
 
 if TYPE_CHECKING:
     from .game import ClothOfGoldWild
@@ -77,5 +76,6 @@ def infos(game: ClothOfGoldWild, state: WildState) -> dict[str, Tensor]:
         earned = {"supply": state.supply, "reach": state.reach, "spells": state.spells}
         found |= {"still_lifes": state.lives} | earned
     if sum(game.wildlife):
-        found["animals"] = animal_planes(game, state).flatten(2).sum(2).int()
+        kinds = (state.animals != GONE).split(game.wildlife, 1)
+        found["animals"] = torch.stack([alive.sum(1, dtype=torch.int32) for alive in kinds], 1)
     return found

@@ -28,7 +28,7 @@ from .borders import zones
 from .state import WildState
 from .terrain import round_seed
 from .weather import Fire
-from .wildlife import EVERY, KINDS, Wildlife, kinds_of, place_animals
+from .wildlife import EVERY, Wildlife, kinds_of, place_animals
 
 if TYPE_CHECKING:
     from .game import ClothOfGoldWild
@@ -40,9 +40,8 @@ def _outer(boards: Tensor) -> Tensor:
 
 
 def start(game: ClothOfGoldWild, state: ClothState) -> WildState:
-    """Return new games with the fields of the options, by their seeds."""
-    seed, grid = state.seed, game.grid
-    num_envs, size = len(seed), (game.height, game.width)
+    """Return new games with the fields of the options, by their seeds; `state` may be overwritten."""
+    seed, grid, num_envs = state.seed, game.grid, len(state)
 
     def planes(option: bool, *kinds: int) -> Tensor:
         shape = grid.shape if option else (0, 0)
@@ -51,22 +50,13 @@ def start(game: ClothOfGoldWild, state: ClothState) -> WildState:
     def numbers(option: bool, *shape: int) -> Tensor:
         return seed.new_zeros((num_envs, *shape) if option else (num_envs, 0), dtype=torch.int32)
 
-    level = torch.full_like(state.round, terrain.LEVEL) if game.terrain else numbers(False)
-    if game.terrain:
-        ground = terrain.make_ground(seed, size)
-        land = _outer(terrain.land_on(grid, ground))
-        water = _outer(terrain.water_on(grid, ground, level))
-        state = state.replace(neutral=state.neutral & ~water)
-    else:
-        ground, water = torch.zeros((num_envs, 0, 0), dtype=torch.uint8, device=seed.device), planes(False)
-        land = planes(False, 2)
-    free = ~grid.unpack(innermost(state.neutral | water if game.terrain else state.neutral)).flatten(1)
-    return WildState(
+    size = (game.height, game.width) if game.terrain else (0, 0)
+    blank = WildState(
         **{field.name: getattr(state, field.name) for field in fields(ClothState)},
-        ground=ground,
-        land=land,
-        water=water,
-        level=level,
+        ground=torch.zeros((num_envs, *size), dtype=torch.uint8, device=seed.device),
+        land=planes(game.terrain, 2),
+        water=planes(game.terrain),
+        level=numbers(game.terrain),
         weather=numbers(True) if game.weather else numbers(False),
         fire=planes(game.weather, weather.STAGES + 1),
         wards=planes(game.perks, 2),
@@ -74,8 +64,23 @@ def start(game: ClothOfGoldWild, state: ClothState) -> WildState:
         supply=numbers(game.perks, 2),
         reach=numbers(game.perks, 2),
         spells=numbers(game.perks, 2),
-        animals=place_animals(seed, free, sum(game.wildlife)),
+        animals=torch.zeros((num_envs, sum(game.wildlife)), dtype=torch.int32, device=seed.device),
     )
+    return begun(game, blank)
+
+
+@Operator
+def begun(game: ClothOfGoldWild, blank: WildState) -> WildState:
+    """Return new games with land and animals; `blank` may be overwritten."""
+    grid, state = game.grid, blank
+    if game.terrain:
+        ground = terrain.make_ground(blank.seed, (game.height, game.width))
+        level = torch.full_like(blank.level, terrain.LEVEL)
+        water = _outer(terrain.water_on(grid, ground, level))
+        land, neutral = _outer(terrain.land_on(grid, ground)), blank.neutral & ~water
+        state = blank.replace(ground=ground, land=land, water=water, level=level, neutral=neutral)
+    free = ~grid.unpack(innermost(state.neutral | state.water if game.terrain else state.neutral)).flatten(1)
+    return state.replace(animals=place_animals(state.seed, free, sum(game.wildlife)))
 
 
 def territories(game: ClothOfGoldWild, units: Tensor, reach: Tensor | None) -> Tensor:
@@ -294,19 +299,5 @@ def lived(game: ClothOfGoldWild, state: WildState) -> WildState:
 
 def end_round(game: ClothOfGoldWild, state: WildState, env_ids: Tensor) -> WildState:
     """Return the games, those of `env_ids`, int64 [n], after all generations and the count."""
-    games = state if len(env_ids) == len(state) else state[env_ids]
-    after = lived(game, games)
-    after = widened(game, after, torch.ones_like(after.live, dtype=torch.bool))
-    if games is state:
-        return after
-    pairs = {field.name: (getattr(games, field.name), getattr(after, field.name)) for field in fields(after)}
-    changed = {name: new for name, (old, new) in pairs.items() if new is not old}
-    return state.replace(**{name: getattr(state, name).index_put((env_ids,), new) for name, new in changed.items()})
-
-
-def animal_planes(game: ClothOfGoldWild, state: WildState) -> Tensor:
-    """Return the cells of each kind of animal, bool [B, 3, H, W]."""
-    planes = torch.zeros((len(state), len(KINDS), game.cells + 1), dtype=torch.bool, device=state.device)
-    for place, kind in zip(state.animals.long().unbind(1), kinds_of(game.wildlife), strict=True):
-        planes[torch.arange(len(state), device=state.device), kind, place] = True  # -1 is the spare cell
-    return planes[..., :-1].reshape(len(state), len(KINDS), game.height, game.width)
+    after = lived(game, state[env_ids])
+    return state.put(env_ids, widened(game, after, torch.ones_like(after.live, dtype=torch.bool)))

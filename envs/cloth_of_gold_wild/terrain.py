@@ -19,7 +19,6 @@ from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.core import chance
-from cellgames.envs.native import Library, Operator
 
 HEIGHTS, MOISTURE, ANIMALS, NOISE, _ROUNDS = range(chance.USER + 1, chance.USER + 6)  # of an env's seed
 WEATHER, STRIKES, FIRE, REGROWTH = range(chance.USER, chance.USER + 4)  # of a round's seed
@@ -100,21 +99,12 @@ def _between(lattice: Tensor, axis: int, period: int, size: int) -> Tensor:
     return low * (256 - part) + high * part
 
 
-@Operator
 def make_ground(seed: Tensor, size: tuple[int, int]) -> Tensor:
     """Return the codes of new worlds' ground, uint8 [n, H, W], of seeds int64 [n]."""
     height, moisture = (noise_map(seed, purpose, size) for purpose in (HEIGHTS, MOISTURE))
     band = ((height - LOWEST) // LEVEL_STEP + 1).clamp(0, _BANDS)
     code = torch.where(band > 0, 2 * band - 1 + (moisture >= _FOREST_MOISTURE).int(), 0)
     return torch.where(height >= _ROCK_HEIGHT, ROCK, code).to(torch.uint8)
-
-
-@make_ground.native
-def _native_ground(native: Library, seed: Tensor, size: tuple[int, int]) -> Tensor:
-    """Return the same by `sources/cloth_of_gold_wild.cpp`."""
-    out = seed.new_empty((len(seed), *size), dtype=torch.uint8)
-    native.cellgames_cloth_of_gold_ground(*size, len(seed), torch.get_num_threads(), seed, out)
-    return out
 
 
 def water_on(grid: Grid, ground: Tensor, level: Tensor) -> Tensor:
@@ -130,16 +120,6 @@ def land_on(grid: Grid, ground: Tensor) -> Tensor:
     return torch.stack([_cells(grid, ground, some) for some in codes])
 
 
-@Operator
 def _cells(grid: Grid, ground: Tensor, codes: Tensor) -> Tensor:
     """Return bitboards, int64 [S, N, n], of the cells whose code is among those of the world, bits of int64 [n]."""
     return grid.pack((codes.int()[:, None, None] >> ground & 1).bool())
-
-
-@_cells.native
-def _native_cells(native: Library, grid: Grid, ground: Tensor, codes: Tensor) -> Tensor:
-    """Return the same by `sources/cloth_of_gold_wild.cpp`."""
-    out = codes.new_empty(*grid.shape, len(ground))
-    sizes = grid.rows, grid.cols, len(ground)
-    native.cellgames_cloth_of_gold_codes(*sizes, torch.get_num_threads(), ground, codes, out)
-    return out

@@ -52,9 +52,16 @@ def response(text: str) -> ByGame:
     simulations, _, spec = text.partition(":")
     if re.fullmatch(r"[1-9]\d{0,6}", simulations) is None or not spec:
         raise InputError("response:N:AGENT", "simulations a move and an agent, such as 64:greedy", shown(text))
-    name = inner_spec(spec).partition(":")[0]
+    name, _, options = inner_spec(spec).partition(":")
     searches = name in AGENTS and ":N" in AGENTS[name].usage
-    return ByGame(f"response:{text}", lambda game: _response(load(spec, game), int(simulations), searches, game))
+
+    def made(game: Game) -> AnyAgent:
+        agent, values = load(spec, game), None if searches else spec
+        if name == "gumbel":  # its network plays positions out
+            values = options.partition(":")[2] or "trained"
+        return _response(agent, int(simulations), None if values is None else load(values, game), game)
+
+    return ByGame(f"response:{text}", made)
 
 
 def respond(agent: AnyAgent, simulations: int, *, random: bool = False) -> ByGame:
@@ -69,13 +76,14 @@ def respond(agent: AnyAgent, simulations: int, *, random: bool = False) -> ByGam
         random: True to value positions in turns by random playouts, for agents that take long; else the agent plays
             them out. Life in simultaneous games needs no such value.
     """
-    return ByGame(f"response:{simulations}:{agent.name}", partial(_response, agent, simulations, random))
+    values = None if random else agent
+    return ByGame(f"response:{simulations}:{agent.name}", partial(_response, agent, simulations, values))
 
 
-def _response(agent: AnyAgent, simulations: int, random: bool, game: Game) -> AnyAgent:
+def _response(agent: AnyAgent, simulations: int, values: AnyAgent | None, game: Game) -> AnyAgent:
     if (kind := _LIFE.get(type(game))) is not None:
         return kind(simulations, agent)
-    evaluator = PlayoutEvaluator(PLAYOUTS) if random else OwnPlay(agent)
+    evaluator = PlayoutEvaluator(PLAYOUTS) if values is None else OwnPlay(values)
 
     def search(game: Game) -> Response:
         if game.info.num_players != 2 or game.info.num_actions > DENSE:

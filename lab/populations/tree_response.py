@@ -2,9 +2,9 @@
 
 The tree is the search's own decision tree: where the other player moves, AGENT is asked and its answer is taken, so
 nothing is assumed to be played that the agent does not play. New nodes are valued by a game that AGENT plays to its end
-in all seats, or by random playouts if it is a search itself. (Timbers and others, "Approximate exploitability: learning
-a best response", IJCAI 2022, search in this way with a learned value; in games of perfect information the information
-sets of arXiv 2004.09677 are positions.)
+in all seats; for a search by its network, if it has one, or by random playouts. (Timbers and others, "Approximate
+exploitability: learning a best response", IJCAI 2022, search in this way with a learned value; in games of perfect
+information the information sets of arXiv 2004.09677 are positions.)
 
 Letters: `L` positions, `D` nodes that simulations are at, `X` positions to value, `P` players, `E` edges.
 """

@@ -755,24 +755,14 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_seen(const void* rules, const
     }
 }
 
-// Make the ground of new worlds: codes, uint8 [worlds, rows, cols], of seeds, int64 [worlds].
-CELLGAMES_EXPORT void cellgames_cloth_of_gold_ground(int64_t rows, int64_t cols, int64_t worlds, int64_t threads,
-                                                     const int64_t* seeds, uint8_t* out) {
-    const int height = static_cast<int>(rows), width = static_cast<int>(cols);
+// Begin what the wild options add to new games. rules: `WildRules`; fields: the addresses of `WildState`, changed in place.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_begin(const void* rules, const void* fields, int64_t worlds,
+                                                         int64_t threads) {
+    const WildRules& game = *static_cast<const WildRules*>(rules);
+    const WildState& state = *static_cast<const WildState*>(fields);
+    const Board board(game.rows, game.cols, worlds);
     in_parallel(worlds, std::min(threads, worlds), [&](int64_t from, int64_t to) {
-        Ground ground(height, width);
-        for (int64_t place = from; place < to; ++place) ground.make(seeds[place], out + place * rows * cols);
-    });
-}
-
-// Find the cells whose codes are among those of their world. ground: uint8 [worlds, rows, cols]; codes: int64 [worlds], a
-// bit for each code; out: int64 [rows + 1, words, worlds].
-CELLGAMES_EXPORT void cellgames_cloth_of_gold_codes(int64_t rows, int64_t cols, int64_t worlds, int64_t threads,
-                                                    const uint8_t* ground, const uint64_t* codes, uint64_t* out) {
-    const Board board(rows, cols, worlds);
-    in_parallel(worlds, std::min(threads, worlds / 16 + 1), [&](int64_t from, int64_t to) {
-        for (int64_t place = from; place < to; ++place)
-            find_codes(board, ground + place * rows * cols, codes[place], out, place);
+        for (int64_t place = from; place < to; ++place) begin_wild(board, game, state, place);
     });
 }
 

@@ -137,8 +137,8 @@ def test_planes_are_those_of_torch_code(
     boards = [words[:, 0], words[:, 1:]]
     boards.append(boards[0].contiguous())
     seat = torch.randint(2, (count,), generator=generator)
-    shapes = (count, 1, 2), (count, 1, 2, rows, cols)
-    numbers, more = (torch.randint(-(1 << 15), 1 << 15, shape, generator=generator).short() for shape in shapes)
+    drawn = torch.randint(-(1 << 15), 1 << 15, (count, 1, 2, rows, cols), generator=generator).short()
+    numbers, more = drawn[..., 0, 0], drawn.flip(2)
     seen, expected = torch.full((2, count, 8, rows, cols), 7, dtype=dtype)
     with without_native():
         write_planes(grid, boards, seat[:, None], numbers, first, expected[:, None], more)
