@@ -24,6 +24,7 @@ GAMES: dict[str, tuple[int, dict[str, Any]]] = {
     "cloth-of-gold-small-v0": (64, {}),
     "cloth-of-gold-wild-small-v0": (64, {}),
     "grid-adaptation-small-v0": (64, {}),
+    "grid-adaptation-talk-small-v0": (64, {}),
     "toroidal-cup-small-v0": (64, {}),
 }
 """Games side by side, and parameters."""
