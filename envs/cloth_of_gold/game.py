@@ -410,7 +410,7 @@ class ClothOfGold(Game[ClothState]):
             seat: int64 [B], who looks.
             numbers: int16 [B, 1, M], all numbers.
         """
-        return [], bool
+        return [], lambda: None
 
     def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
         """Return the boards of `observe` as words, int64 [B, 7, S, N], and its numbers, int16 [B, 4]."""

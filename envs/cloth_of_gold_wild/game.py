@@ -136,7 +136,7 @@ class ClothOfGoldWild(ClothOfGold):
 
     @override
     def _placed(self, state: ClothState, cells: Tensor, ending: Tensor) -> WildState:
-        if (bolts := cells >= self.cells).any():
+        if self.perks and (bolts := cells >= self.cells).any():
             for cell in torch.where(bolts, cells - self.cells, -1).unbind(1):
                 state = rounds.bolt(self, wild(state), cell)
             cells = torch.where(bolts, -1, cells)
