@@ -308,9 +308,11 @@ class ClothOfGold(Game[ClothState]):
         code = None if (native := library(device)) is None else self._native_code(native)
         return code and InPlace(code.step, code.rules, code.innermost)
 
-    def _native_code(self, native: Library) -> Code:
-        """Return the game's part of the library."""
-        return native_code(self, native)
+    def _native_code(self, native: Library) -> Code | None:
+        """Return the game's part of the library; None for a subclass with rules that it does not know."""
+        rules = ("places_first", "allowance", "decided", "ends", "legal_cells")
+        known = all(getattr(type(self), name) is getattr(ClothOfGold, name) for name in rules)
+        return native_code(self, native) if known else None
 
     @property
     def first_reach(self) -> int:
@@ -402,14 +404,7 @@ class ClothOfGold(Game[ClothState]):
     def _native_further(
         self, native: Library, state: ClothState, seat: Tensor, numbers: Tensor
     ) -> tuple[list[Tensor], Callable[[], object]]:
-        """Return the boards behind these, and what writes them and the numbers behind these as `state` is then.
-
-        Args:
-            native: the library.
-            state: the games, in memory that changes between calls.
-            seat: int64 [B], who looks.
-            numbers: int16 [B, 1, M], all numbers.
-        """
+        """Return the boards behind these, and what writes them and the last of `numbers`, int16 [B, 1, M], anew."""
         return [], lambda: None
 
     def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:

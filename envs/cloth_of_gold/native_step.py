@@ -76,7 +76,8 @@ def played(game: ClothOfGold, state: ClothState, cells: Tensor, ending: Tensor) 
 
 @played.native
 def _native_played(native: Library, game: ClothOfGold, state: ClothState, cells: Tensor, ending: Tensor) -> ClothState:
-    code = game._native_code(native)
+    if (code := game._native_code(native)) is None:
+        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     now, sizes = laid_out(state, code), (len(state), cells.shape[1], torch.get_num_threads())
     code.units(ctypes.byref(code.rules), steps.addresses(now, code.innermost), *sizes, cells, ending)
     return state.replace(**vars(now))
