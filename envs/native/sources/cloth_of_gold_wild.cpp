@@ -581,7 +581,9 @@ void count_perks(const World& world, const Forms& forms, const WildRules& rules,
     for (int side = 0; side < 2; ++side) world.clear(wards[side]);
     count_lives(world, forms, cells, game.live, forest, barren, lives, points[0], earning[0], wards);
     for (int side = 0; side < 2; ++side) {
-        const auto sums = [](const int32_t* of) { return std::array<int, 4>{of[0] + of[1], of[2], of[5] + of[6], of[3] + of[4]}; };
+        const auto sums = [](const int32_t* of) {
+            return std::array<int, 4>{of[0] + of[1], of[2], of[5] + of[6], of[3] + of[4]};
+        };
         const auto all = sums(earning[side]);
         const int sets = rules.combinations ? *std::min_element(all.begin(), all.end()) : 0;
         for (int wider = 0; wider < std::min(sets, kMostWider); ++wider) world.widen(wards[side]);
@@ -672,7 +674,10 @@ void play_wild_rounds(const Board& board, const WildRules& rules, const WildStat
             find_codes(board, state.ground + place * board.cells(), under_water(level), state.water, place);
         }
         for (int at = 0; at < 4; ++at) world.read(given[at], place, game.now->plane[at]);
-        for (int at = 0; at < kOthers; ++at) others[at] ? world.read(others[at], place, *game.others()[at]) : world.clear(*game.others()[at]);
+        for (int at = 0; at < kOthers; ++at) {
+            Plane& other = *game.others()[at];
+            others[at] ? world.read(others[at], place, other) : world.clear(other);
+        }
         if (rock) world.read(rock, place, game.rock);
         int64_t when[kBolts] = {}, where[kBolts] = {};
         if (rules.weather) put_out(world, game, seed, weather == kRain);
