@@ -404,7 +404,7 @@ class ClothOfGold(Game[ClothState]):
     def _native_further(
         self, native: Library, state: ClothState, seat: Tensor, numbers: Tensor
     ) -> tuple[list[Tensor], Callable[[], object]]:
-        """Return the boards behind these, and what writes them and the last of `numbers`, int16 [B, 1, M], anew."""
+        """Return the boards behind these, and a call that renews them and the last of `numbers`, int16 [B, 1, M]."""
         return [], lambda: None
 
     def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:

@@ -243,7 +243,7 @@ class GridAdaptation(Game[G]):
         return see
 
     def _more_planes(self, state: G, seats: Tensor) -> Tensor | None:
-        """Return what seats, int64 [B, k], see behind these planes, int16 [B, k, planes, H, W], in a game with more."""
+        """Return the planes behind these for seats, int64 [B, k]: int16 [B, k, planes, H, W], None without any."""
         return None
 
     def _write_observation(self, state: G, seats: Tensor, out: Tensor) -> None:
