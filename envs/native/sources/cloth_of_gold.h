@@ -75,6 +75,8 @@ struct WildRules : Rules {
     int64_t animals[3];            // of each kind
     const int64_t (*forms)[2];     // of still lifes, squares of bits and kinds
     int64_t number_of_forms;
+
+    int64_t number_of_animals() const { return animals[0] + animals[1] + animals[2]; }
 };
 
 // The fields of `WildState`, in its order.

@@ -21,6 +21,7 @@ constexpr int kFar = 12, kFarGrazer = 6, kSeen = 3,
 constexpr uint32_t kHeights = 17, kMoisture = 18, kAnimals = 19, kNoise = 20, kRounds = 21;  // streams of a game's seed
 constexpr uint32_t kWeather = 16, kStrikes = 17, kFire = 18, kRegrowth = 19;                 // of a round's seed
 constexpr int kBolts = 6;  // of lightning in a round of storm
+constexpr int kLowest = 48, kLevel = 64, kHighest = 96, kLevelStep = 8;  // of water
 enum Weather { kCalm, kDry, kRain, kStorm };
 
 struct Plane {
@@ -136,9 +137,9 @@ class Ground {
   public:
     Ground(int rows, int cols)
         : rows_(rows), cols_(cols), heights_(static_cast<size_t>(rows * cols)), moisture_(heights_.size()) {
-        constexpr int lowest = 48, band_height = 8, bands = 7, rock_height = 208, rock = 15;
+        constexpr int bands = 7, rock_height = 208, rock = 15;
         for (int high = 0; high < 256; ++high) {
-            const int band = high < lowest ? 0 : std::min((high - lowest) / band_height + 1, bands);
+            const int band = high < kLowest ? 0 : std::min((high - kLowest) / kLevelStep + 1, bands);
             for (int forest = 0; forest < 2; ++forest)
                 codes_[forest][high] = static_cast<uint8_t>(high >= rock_height ? rock : band ? 2 * band - 1 + forest : 0);
         }
@@ -159,7 +160,7 @@ class Ground {
 };
 
 // The codes that are under water at a level: `terrain.water_on`.
-inline uint64_t under_water(int level) { return (uint64_t{2} << 2 * ((level - 48) / 8)) - 1; }
+inline uint64_t under_water(int level) { return (uint64_t{2} << 2 * ((level - kLowest) / kLevelStep)) - 1; }
 
 // Find the cells of one world whose codes are among some, which are set bits.
 CELLGAMES_DISPATCH
@@ -519,10 +520,6 @@ struct Player {
     Round& game = room[0];
     Animals animals;
 
-    explicit Player(const int64_t* kinds) {
-        for (int kind = 0; kind < 3; ++kind) animals.numbers[kind] = static_cast<int>(kinds[kind]);
-    }
-
     // Play the generations of a round; `game` and `animals` hold its boards and animals. `when` and `where`: the
     // generations and cells of lightning.
     void play(const World& world, int64_t generations, int64_t seed, uint32_t below, const int64_t* when,
@@ -596,9 +593,14 @@ void count_perks(const World& world, const Forms& forms, const WildRules& rules,
     }
 }
 
+// The seed of a game's round: `terrain.round_seed`.
+inline int64_t round_seed(const WildState& state, int64_t game) {
+    return static_cast<int64_t>(draw_63(state.seed[game], kRounds, static_cast<uint32_t>(state.round[game])));
+}
+
 // Put the animals of a new game on free cells: `wildlife.place_animals`.
 void place_animals(const Board& board, const WildRules& rules, const WildState& state, int64_t place) {
-    const int64_t count = rules.animals[0] + rules.animals[1] + rules.animals[2];
+    const int64_t count = rules.number_of_animals();
     std::vector<int32_t> free;
     std::vector<int64_t> taken;  // places among all free cells, ascending
     for (int row = 0; count && row < board.rows; ++row)
@@ -642,8 +644,7 @@ void find_zones(const Board& board, const uint64_t* units, int64_t buffer, uint6
 // `weather.draw_weather`.
 void draw_weather(const WildState& state, int64_t game) {
     static const int below[4][3] = {{96, 160, 224}, {64, 176, 208}, {80, 112, 224}, {96, 128, 224}};  // of 256
-    const int64_t seed = static_cast<int64_t>(draw_63(state.seed[game], kRounds, static_cast<uint32_t>(state.round[game])));
-    const int byte = draw(seed, kWeather) & 0xFF;
+    const int byte = draw(round_seed(state, game), kWeather) & 0xFF;
     int32_t& weather = state.weather[game];
     weather = static_cast<int32_t>(std::count_if(below[weather], below[weather] + 3, [&](int end) { return byte >= end; }));
 }
@@ -654,13 +655,12 @@ void play_wild_rounds(const Board& board, const WildRules& rules, const WildStat
     const Forms forms(rules.forms[0], rules.number_of_forms);
     const int64_t plane = board.plane();
     static thread_local std::unique_ptr<Player> known;
-    if (!known) known = std::make_unique<Player>(rules.animals);
+    if (!known) known = std::make_unique<Player>();
     Player& player = *known;
     std::copy(rules.animals, rules.animals + 3, player.animals.numbers);
     Round& game = player.game;
     for (const int64_t place : games) {
-        const int64_t number = state.round[place];
-        const int64_t seed = static_cast<int64_t>(draw_63(state.seed[place], kRounds, static_cast<uint32_t>(number)));
+        const int64_t seed = round_seed(state, place);
         const int32_t weather = rules.weather ? state.weather[place] : kCalm;
         uint64_t* const given[4] = {state.units, state.units + plane, state.neutral, state.killed};
         uint64_t *others[kOthers] = {}, *rock = nullptr;
@@ -669,8 +669,8 @@ void play_wild_rounds(const Board& board, const WildRules& rules, const WildStat
         for (int at = 0; rules.weather && at <= kStages; ++at) others[4 + at] = state.fire + at * plane;
         if (rules.weather) {
             int32_t& level = state.level[place];
-            const int step = weather == kRain ? 8 : weather == kDry ? -8 : level < 64 ? 8 : level > 64 ? -8 : 0;
-            level = std::clamp(level + step, 48, 96);
+            const int way = weather == kRain ? 1 : weather == kDry ? -1 : (level < kLevel) - (level > kLevel);
+            level = std::clamp(level + way * kLevelStep, kLowest, kHighest);
             find_codes(board, state.ground + place * board.cells(), under_water(level), state.water, place);
         }
         for (int at = 0; at < 4; ++at) world.read(given[at], place, game.now->plane[at]);
@@ -686,7 +686,7 @@ void play_wild_rounds(const Board& board, const WildRules& rules, const WildStat
             where[bolt] = uniform_int(draw(seed, kStrikes, 2 * bolt + 1), static_cast<uint32_t>(board.cells()));
         }
         player.animals.begin(state.animals + place * player.animals.count(), state.seed[place],
-                             (number - 1) * (rules.generations / kEvery));
+                             (state.round[place] - 1) * (rules.generations / kEvery));
         player.play(world, rules.generations, seed, weather == kDry ? 96 : 48, when, where);
         for (int at = 0; at < 4; ++at) world.write(game.now->plane[at], given[at], place);
         for (int at = 4; rules.weather && at < kOthers; ++at) world.write(*game.others()[at], others[at], place);
@@ -702,7 +702,6 @@ void begin_wild(const Board& board, const WildRules& rules, const WildState& sta
         for (int64_t at = game; at < planes * plane; at += worlds) fields[at] = 0;
     };
     if (rules.terrain) {
-        constexpr int level = 64;
         static thread_local std::unique_ptr<Ground> maker;
         static thread_local int64_t size[2];
         if (!maker || size[0] != board.rows || size[1] != board.cols)
@@ -711,9 +710,9 @@ void begin_wild(const Board& board, const WildRules& rules, const WildState& sta
         maker->make(state.seed[game], ground);
         find_codes(board, ground, 0x5554, state.land, game);  // forest: the even codes from 2 to 14
         find_codes(board, ground, 1 << 15, state.land + plane, game);
-        find_codes(board, ground, under_water(level), state.water, game);
+        find_codes(board, ground, under_water(kLevel), state.water, game);
         for (int64_t at = game; at < plane; at += worlds) state.neutral[at] &= ~state.water[at];
-        state.level[game] = level;
+        state.level[game] = kLevel;
     }
     if (rules.weather) state.weather[game] = kCalm, empty(state.fire, 1 + kStages);
     if (rules.perks) {
@@ -734,7 +733,7 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_seen(const void* rules, const
     const WildRules& game = *static_cast<const WildRules*>(rules);
     const WildState& state = *static_cast<const WildState*>(fields);
     const Board board(game.rows, game.cols, worlds);
-    const int64_t plane = board.plane(), count = game.animals[0] + game.animals[1] + game.animals[2];
+    const int64_t plane = board.plane(), count = game.number_of_animals();
     for (int64_t at = 0; game.terrain && at < plane; ++at) {
         made[at] = state.land[at] & ~state.water[at];
         if (!game.weather) continue;

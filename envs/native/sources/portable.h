@@ -69,14 +69,18 @@ CELLGAMES_INLINE int lowest_bit64(uint64_t bits) {
                                        : 32 + lowest_bit(static_cast<uint32_t>(bits >> 32));
 }
 
-CELLGAMES_INLINE int highest_bit64(uint64_t bits) {
+CELLGAMES_INLINE int highest_bit(uint32_t bits) {
 #if defined(_MSC_VER)
     unsigned long place;
-    _BitScanReverse64(&place, bits);
+    _BitScanReverse(&place, bits);
     return static_cast<int>(place);
 #else
-    return 63 - __builtin_clzll(bits);
+    return 31 - __builtin_clz(bits);
 #endif
+}
+
+CELLGAMES_INLINE int highest_bit64(uint64_t bits) {
+    return bits >> 32 ? 32 + highest_bit(static_cast<uint32_t>(bits >> 32)) : highest_bit(static_cast<uint32_t>(bits));
 }
 
 // The number of bits set, by no instruction that a processor may lack.

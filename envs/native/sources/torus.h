@@ -121,16 +121,6 @@ CELLGAMES_INLINE bool wins_at(const Geometry& board, const int32_t* codes, int32
     return cycles.any() && cycles.win(losing, colour);
 }
 
-CELLGAMES_INLINE int highest_bit(uint32_t bits) {
-#if defined(_MSC_VER)
-    unsigned long place;
-    _BitScanReverse(&place, bits);
-    return static_cast<int>(place);
-#else
-    return 31 - __builtin_clz(bits);
-#endif
-}
-
 // Eight bytes of 0 or 1 as bits, the first one lowest; processors with another order of bytes are not built for.
 CELLGAMES_INLINE uint32_t eight_bits(const uint8_t* bytes) {
     uint64_t word;
