@@ -111,7 +111,7 @@ def simulate_gumbel(
         **roots._asdict(),
         logits=tree.logits,
         **{"done": done, "pending": pending, "waiting": waiting, "rows": rows, "leaves": leaves},
-        **{"priors": None, "values": None},
+        **dict.fromkeys(("priors", "values", "sure", "moves", "worth")),
     )
     arguments = ctypes.byref(tree_arrays(tree)), ctypes.byref(search)
     go_on = partial(library.cellgames_torus_gumbel, *arguments)
@@ -122,3 +122,6 @@ def simulate_gumbel(
         found = evaluate(tree.state[leaves.view(-1)[:count]])
         logits, value = found.logits.float().contiguous(), found.value.float().contiguous()
         search.priors, search.values = pointer(logits, torch.float32), pointer(value, torch.float32)
+        if found.proved is not None:
+            search.sure, search.moves = (pointer(part, torch.int64) for part in found.proved[:2])
+            search.worth = pointer(found.proved.worth, torch.bool)

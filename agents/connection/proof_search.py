@@ -8,7 +8,8 @@ Letters: `L` positions, `N` cells, `A` actions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +18,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.agents.search import Proved
 from cellgames.agents.solving.prover import UNLIMITED, ProofSearch
 from cellgames.envs.connection.boards import Board
 from cellgames.envs.connection.game import ConnectionGame, ConnectionState
+from cellgames.envs.native import library
+from cellgames.envs.native.native_library import threads
 from cellgames.utils.errors import InputError
 
 _MOST_CELLS, _SMALL = 128, 64  # of the largest boards, and of those that count as small
 _MOST_FREE = 40  # cells of positions of small boards that searches ask about; with more, some hundred nodes decide few
-_OPEN = 0.75  # free share of larger boards, of which one look tells nearly all that some hundred nodes tell
+_LOOKED = 0.8  # free share of larger boards, of which a look tells nearly all that some hundred nodes tell
 _FEW = 16  # free cells of positions in which `perfect` judges all moves
 _NOBODY = 255  # at the end of the cells around one
 
@@ -55,11 +59,8 @@ class ConnectionSearch(ProofSearch[ConnectionGame]):
 
     @override
     @staticmethod
-    def asked(game: ConnectionGame, state: ConnectionState, nodes: int, large: bool) -> tuple[Tensor, int]:
-        free, cells = (game.board(state) == 0).sum(1), game.num_cells
-        if cells <= _SMALL:
-            return free <= _MOST_FREE, nodes
-        return free <= (_OPEN * cells if large and cells <= _MOST_CELLS else -1), 1
+    def asked(game: ConnectionGame, state: ConnectionState) -> Tensor:
+        return (game.board(state) == 0).sum(1) <= (_MOST_FREE if game.num_cells <= _SMALL else -1)
 
     @override
     def best_moves(self, state: ConnectionState) -> Tensor:
@@ -94,13 +95,13 @@ class ConnectionSearch(ProofSearch[ConnectionGame]):
     def _run(self, state: ConnectionState, nodes: int, alone: bool = False) -> Tensor:
         found = np.zeros((len(state), 5), np.int64)
         turns = state.turn.tolist() if self.game.swap else [2] * len(state)
-        for answer, (stones, seat), turn in zip(found, self._packed(state), turns, strict=True):
+        for answer, stones, seat, turn in zip(found, *_packed(self.game, state), turns, strict=True):
             if alone:
                 self.clear()
             if turn == 0:  # the other player takes over a stone that would win
                 answer[:] = -1, -1, 0, 1 << 30, 0
                 continue
-            position = stones.ctypes.data, seat
+            position = stones.ctypes.data, int(seat)
             self._native.cellgames_connection_solve(*self._arguments, *position, nodes, answer.ctypes.data)
             if turn == 1 and answer[0] == -1:
                 answer[:2] = 1, self.game.num_cells  # the swap
@@ -111,17 +112,42 @@ class ConnectionSearch(ProofSearch[ConnectionGame]):
 
     @override
     def _write_proof(self, state: ConnectionState, stop: int, room: int, moves: int) -> int:
-        ((stones, seat),), write = self._packed(state), self._native.cellgames_connection_proof
-        return int(write(*self._arguments, stones.ctypes.data, seat, stop, room, moves))
-
-    def _packed(self, state: ConnectionState) -> Iterator[tuple[NDArray[np.uint8], int]]:
-        """Yield the sets of the mover's and of the other's stones, as bits of whole words, and the mover's seat."""
-        boards = self.game.board(state).cpu().numpy()[:, None] == [[1], [2]]
-        cells = np.pad(boards, ((0, 0), (0, 0), (0, -boards.shape[2] % 64)))
-        for stones, seat in zip(np.packbits(cells, 2, "little"), state.current_player.tolist(), strict=True):
-            yield stones[[seat, 1 - seat]], seat
+        (stones, seats), write = _packed(self.game, state), self._native.cellgames_connection_proof
+        return int(write(*self._arguments, stones.ctypes.data, int(seats[0]), stop, room, moves))
 
 
+def look(game: ConnectionGame, state: ConnectionState) -> Proved | None:
+    """Return what connections alone prove of `X` positions on large boards, a third of a millisecond each.
+
+    Positions with few stones are left open. The result is None without native code, on boards too large for the solver,
+    and on those so small that searches ask it for some hundred nodes.
+    """
+    native = library(torch.device("cpu"))
+    if native is None or not _SMALL < game.num_cells <= _MOST_CELLS:
+        return None
+    result, move = torch.zeros_like(state.current_player), torch.full_like(state.current_player, -1)
+    worth = torch.ones((len(state), game.info.num_actions), dtype=torch.bool, device=state.device)
+    rows = ((game.board(state) == 0).sum(1) <= _LOOKED * game.num_cells).nonzero().squeeze(1)
+    if len(rows):
+        (stones, seats), rules = _packed(game, state[rows]), _rules(game.layout)
+        results, moves = torch.zeros((2, len(rows)), dtype=torch.int64, device="cpu").unbind()
+        cells = torch.zeros((len(rows), game.num_cells), dtype=torch.bool, device="cpu")
+        positions = len(rows), threads(len(rows), 1), stones.ctypes.data, torch.from_numpy(seats)
+        native.cellgames_connection_looks(rules.ctypes.data, *positions, results, moves, cells)
+        result[rows], move[rows] = results.to(state.device), moves.to(state.device)
+        worth[rows, : game.num_cells] = cells.to(state.device)
+    return Proved(result, move, worth)
+
+
+def _packed(game: ConnectionGame, state: ConnectionState) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the sets of the mover's and of the other's stones, as bits of whole words, [L, 2, W], and the movers."""
+    seats = state.current_player.cpu().numpy()
+    boards = game.board(state).cpu().numpy()[:, None] == np.stack((seats + 1, 2 - seats), 1)[:, :, None]
+    cells = np.pad(boards, ((0, 0), (0, 0), (0, -boards.shape[2] % 64)))
+    return np.packbits(cells, 2, "little"), seats
+
+
+@cache
 def _rules(board: Board) -> NDArray[np.uint64]:
     """Return a board as `Board` of the C++ source reads it."""
 

@@ -8,6 +8,7 @@ from .tree_search import (
     Evaluator as Evaluator,
     NetworkEvaluator as NetworkEvaluator,
     PlayoutEvaluator as PlayoutEvaluator,
+    Proved as Proved,
     Search as Search,
     SearchResult as SearchResult,
 )

@@ -20,13 +20,14 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 
 from .gumbel import GumbelSearch
-from .tree import Tree
+from .tree import CLOSED, Tree
 from .tree_search import NetworkEvaluator, Search, SearchResult
 from .uct import UCTSearch
 
 _NOISE = 0.5  # of the root's candidates, so that no stored line of moves beats the agent again and again
 _NOBODY = -1  # stands for an env of which nothing is kept
 _NODES = 8  # of a game's solver for each simulation
+_LOOKING = 128  # simulations from which looks at positions are worth their time: results/notes/search.md
 _KEPT = 2  # trees are kept of up to so many times the simulations of a search
 
 
@@ -126,6 +127,9 @@ class SearchAgent(BaseAgent):
             places = kept.tree.find(rows, state[trees])
             below = kept.tree.below(rows, places.clamp(min=0))
             fits = (places >= 0) & (below.sum(1) <= _KEPT * search.simulations)
+            nodes = rows * kept.tree.capacity + places.clamp(min=0)
+            lost = kept.tree.resolved[nodes] & (kept.tree.status[nodes] != CLOSED).all(1)
+            fits &= ~lost  # which is searched all the same, at a root
             known[trees[fits]] = True
             parts.append((trees[fits], kept.tree, rows[fits], below[fits]))
         self._kept = [part for kept in self._kept if (part := _alive(kept)) is not None]
@@ -165,7 +169,9 @@ def mcts(simulations: int) -> SearchAgent:
 
 def gumbel_alphazero(simulations: int, path: Path | None = None) -> SearchAgent:
     """Return the agent `gumbel:N`: Gumbel AlphaZero by the network in a file or a run's folder, or a shipped one."""
-    return SearchAgent(
-        f"gumbel:{simulations}",
-        lambda game: GumbelSearch(game, NetworkEvaluator(search_network(game, path)), simulations, noise=_NOISE),
-    )
+
+    def make(game: Game) -> GumbelSearch:
+        evaluator = NetworkEvaluator(search_network(game, path), looks=simulations >= _LOOKING)
+        return GumbelSearch(game, evaluator, simulations, noise=_NOISE)
+
+    return SearchAgent(f"gumbel:{simulations}", make)

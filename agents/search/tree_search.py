@@ -18,9 +18,30 @@ from torch import Tensor
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.playouts import outcomes
 from cellgames.envs.core import Game, State
+from cellgames.envs.registry import plugin_of
 from cellgames.utils.errors import check_at_least
 
 from .tree import CLOSED, ILLEGAL, Tree
+
+
+class Proved(NamedTuple):
+    """What is certain of `X` positions.
+
+    Attributes:
+        result: int64 [X], 1 where the player to move wins, -1 where it loses, 0 where that is open.
+        move: int64 [X], a move that wins; -1 where none is known.
+        worth: bool [X, A], False for moves that are known to lose, in positions that are open.
+    """
+
+    result: Tensor
+    move: Tensor
+    worth: Tensor
+
+
+def look_at(game: Game, state: Any) -> Proved | None:
+    """Return what a look at `X` unfinished games proves, by `look` of `GamePlugin.search`; None for nothing."""
+    look = plugin_of(game).hook("look")
+    return None if look is None else look(game, state)
 
 
 class Evaluation(NamedTuple):
@@ -30,10 +51,12 @@ class Evaluation(NamedTuple):
         logits: float [X, A], of a prior over actions; illegal ones count for nothing. Where all players act at once,
             those of each player, float [X, P, A].
         value: float [X, P], what each player can expect, from -1 to 1.
+        proved: what is certain of the positions; None for nothing.
     """
 
     logits: Tensor
     value: Tensor
+    proved: Proved | None = None
 
 
 class Evaluator(Protocol):
@@ -69,10 +92,11 @@ class NetworkEvaluator:
     Args:
         network: the game's. In zero-sum games for two in turns its value is the mover's, and the opponent's is the
             opposite; in others each player's own view is evaluated.
+        looks: True to take a look at each position, too (`look_at`).
     """
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
+    def __init__(self, network: Network, *, looks: bool = False) -> None:
+        self.network, self.looks = network, looks
 
     @torch.no_grad()
     def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
@@ -82,8 +106,11 @@ class NetworkEvaluator:
             self.network.eval()
         if info.zero_sum and info.num_players == 2 and not info.simultaneous:
             logits, own = self._ask(game, state, mover)
+            proved = look_at(game, state) if self.looks else None
+            if proved is not None:
+                own = torch.where(proved.result == 0, own, proved.result.float())
             first = torch.where(mover == 0, own, -own)
-            return Evaluation(logits, torch.stack((first, -first), 1))
+            return Evaluation(logits, torch.stack((first, -first), 1), proved)
         views = [self._ask(game, state, torch.full_like(mover, seat)) for seat in range(info.num_players)]
         logits, value = (torch.stack(parts, 1) for parts in zip(*views, strict=True))
         if not info.simultaneous:
@@ -271,7 +298,8 @@ class Search(ABC):
 
         If the game can tell, a node is resolved without a search where the mover can win at once, or cannot keep the
         opponent from doing so; else it has edges only for moves that do (decisive and anti-decisive moves: Teytaud,
-        Teytaud, "On the huge benefit of decisive moves in Monte-Carlo tree search algorithms", CIG 2010).
+        Teytaud, "On the huge benefit of decisive moves in Monte-Carlo tree search algorithms", CIG 2010). What the
+        evaluator proves counts in the same ways.
         """
         game, done, mask = self.game, state.done, self.game.legal_actions(state)
         logits = torch.zeros(mask.shape, device=state.device, dtype=torch.float32)
@@ -287,17 +315,24 @@ class Search(ABC):
         own = won.float() - lost.float()
         mine = torch.arange(self.players, device=state.device) == state.current_player[:, None]
         value = value + torch.where(mine, own[:, None], -own[:, None])
-        asked = ~(done | won | lost)
-        if asked.all():
-            logits, value = self.evaluator.evaluate(game, state, generator)
-        elif asked.any():
-            rows = asked.nonzero().squeeze(1)
-            logits[rows], value[rows] = self.evaluator.evaluate(game, state[rows], generator)
+        rows = (~(done | won | lost)).nonzero().squeeze(1)
+        sure, move = torch.ones_like(trees), torch.full_like(trees, -1)
+        if len(rows):
+            logits[rows], value[rows], proved = self.evaluator.evaluate(game, state[rows], generator)
+            sure[rows] = 0
+            if proved is not None and tree.actions is None:
+                # A root that is lost is searched all the same, for moves against which it is hard to win.
+                at_root = tree.count[trees[rows]] == 0
+                sure[rows] = torch.where(at_root, proved.result.clamp(min=0), proved.result)
+                move[rows] = proved.move
+                left = mask[rows] & proved.worth
+                mask[rows] = torch.where(left.any(1, keepdim=True), left, mask[rows])
         if wins is not None:
             logits = logits.masked_fill(wins, _SURE)
-        nodes = tree.add(trees, state, mask, logits, value, ~asked)
+        nodes = tree.add(trees, state, mask, logits, value, sure != 0)
         if wins is not None:
             tree.decide(nodes[won], wins[won])
+        tree.prove(nodes[move >= 0], move[move >= 0])
         return nodes
 
     def _result(self, tree: Tree) -> SearchResult:

@@ -30,6 +30,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from cellgames.agents.search.tree_search import look_at
 from cellgames.envs.core import Game
 from cellgames.envs.native import library, pointer, status
 from cellgames.envs.registry import plugin_of
@@ -212,8 +213,8 @@ class ProofSearch(ABC, Generic[G]):
 
     @staticmethod
     @abstractmethod
-    def asked(game: G, state: Any, nodes: int, large: bool) -> tuple[Tensor, int]:
-        """Return True for positions to search, bool [L], and the nodes of each; the arguments are those of `solve`."""
+    def asked(game: G, state: Any) -> Tensor:
+        """Return True for positions that are worth some hundred nodes, bool [L]."""
 
 
 def proof_search(game: Game, memory: int = 1 << 26, *, table: Path | None = None) -> ProofSearch[Any]:
@@ -234,13 +235,14 @@ def solve(game: StoneGame[Any], state: Any, nodes: int, *, large: bool = False) 
     Positions that so few nodes hardly decide, and all without native code, are left open.
     """
     value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
+    if large and (proved := look_at(game, state)) is not None:
+        return proved.result, proved.move
     kind: type[ProofSearch[Any]] = plugin_of(game).hook("prover")
-    asked, most = kind.asked(game, state, nodes, large)
-    rows = asked.nonzero().squeeze(1)
+    rows = kind.asked(game, state).nonzero().squeeze(1)
     if len(rows) and not native_problem():
         with _LOCK:
             search = _small_search(game, -(-max(nodes, 8) // kind.table_step) * kind.table_step * kind.node_bytes)
-            value[rows.cpu()], move[rows.cpu()] = search.solve_each(state[rows], most)
+            value[rows.cpu()], move[rows.cpu()] = search.solve_each(state[rows], nodes)
     return value.to(state.device), move.to(state.device)
 
 

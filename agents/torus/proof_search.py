@@ -73,9 +73,9 @@ class TorusSearch(ProofSearch[Torus]):
 
     @override
     @staticmethod
-    def asked(game: Torus, state: TorusState, nodes: int, large: bool) -> tuple[Tensor, int]:
+    def asked(game: Torus, state: TorusState) -> Tensor:
         stones = (state.codes != 0).sum(1)
-        return stones >= LEAST_STONES[game.size] if game.size in LEAST_STONES else stones < 0, nodes
+        return stones >= LEAST_STONES[game.size] if game.size in LEAST_STONES else stones < 0
 
     @override
     def restart(self) -> None:

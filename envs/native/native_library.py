@@ -23,7 +23,7 @@ from torch import Tensor
 
 from cellgames.utils.errors import InputError
 
-INTERFACE = 21
+INTERFACE = 22
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -190,6 +190,7 @@ _FUNCTIONS = {
     "cellgames_connection_gumbel": "3p",
     "cellgames_connection_walks": "6n 2i B &B",
     "cellgames_connection_solve": "2p n p 2n p",
+    "cellgames_connection_looks": "p 2n p q 2&q &?",
     "cellgames_connection_proof": "2p n p n p n p",
     "cellgames_torus_solver_new": "3n p",
     "cellgames_torus_solver_each": "3n 2p n p",

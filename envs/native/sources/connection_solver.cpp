@@ -413,6 +413,7 @@ struct Solver {
     static_assert(sizeof(Entry) == 16 + 32 * W, "Python makes room for the table");
 
     struct Position {
+        using Cells = Set;
         Set own, other;
         int seat;
         Position after(int cell) const { return {other, own | Set::one(cell), 1 - seat}; }
@@ -663,6 +664,29 @@ CELLGAMES_EXPORT void cellgames_connection_solve(const uint64_t* rules, void* ta
         const auto entry = search.solve(Solver::Position::read(position, seat));
         const int64_t all[5] = {entry.value, entry.move, search.nodes, entry.phi, entry.delta};
         std::memcpy(found, all, sizeof all);
+    });
+}
+
+// Look once at each of many positions, without a table: the results, moves that win or -1, and for each cell 0 where the
+// player to move would lose by a stone there, in positions that are open.
+CELLGAMES_EXPORT void cellgames_connection_looks(const uint64_t* rules, int64_t count, int64_t threads,
+                                                 const uint64_t* positions, const int64_t* seats, int64_t* results,
+                                                 int64_t* moves, uint8_t* worth) {
+    solved(rules, [&](auto solver) {
+        using Solver = decltype(solver);
+        const typename Solver::Board board(rules);
+        constexpr int64_t kWords = sizeof(typename Solver::Position::Cells) / sizeof(uint64_t);
+        in_parallel(count, threads, [&](int64_t from, int64_t to) {
+            for (int64_t i = from; i < to; ++i) {
+                typename Solver::Entry table[4] = {};
+                typename Solver::Search search(board, table, 4, 1);
+                const auto entry = search.solve(Solver::Position::read(positions + 2 * kWords * i, seats[i]));
+                results[i] = entry.value;
+                moves[i] = entry.value > 0 ? entry.move : -1;
+                for (int cell = 0; cell < board.cells; ++cell)
+                    worth[i * board.cells + cell] = entry.value || entry.must.has(cell);
+            }
+        });
     });
 }
 

@@ -19,6 +19,9 @@ struct CellgamesStoneGumbel {
     int64_t* leaves;      // [B W], all such nodes, to be evaluated
     const float* priors;  // [X, E], logits of those handed out by the call before
     const float* values;  // [X, 2]
+    const int64_t* sure;  // [X], whether the mover wins (1) or loses (-1) for certain, or null
+    const int64_t* moves; // [X], moves that win, or -1; null with `sure`
+    const uint8_t* worth; // [X, E], 0 for moves that are known to lose; null with `sure`
 };
 
 namespace cellgames::stones {
@@ -72,12 +75,33 @@ class GumbelSearch : StoneTree<Rules> {
             for (int seat = 0; seat < 2; ++seat)
                 t_.raw[2 * node + seat] = t_.total[2 * node + seat] = t_.worth[2 * node + seat] = value[seat];
             this->template credit<false, true>(node, value);
+            if (!s_.sure) continue;
+            keep(node, s_.worth + row * edges_);
+            if (s_.sure[row]) prove(node, s_.moves[row]);
         }
         s_.pending[tree] = 0;
         while (!s_.pending[tree] && goes_on()) play_round();
     }
 
   private:
+    // Leave a node those of its edges that do not lose, if there are any.
+    CELLGAMES_INLINE_MEMBER void keep(int64_t node, const uint8_t* worth) {
+        int8_t* status = t_.status + node * edges_;
+        int left = 0;
+        for (int edge = 0; edge < edges_; ++edge) left += status[edge] && worth[edge];
+        for (int edge = 0; left && edge < edges_; ++edge) status[edge] = worth[edge] ? status[edge] : kIllegal;
+    }
+
+    // `Tree.prove`, of a node that has its value; a lost one has no move.
+    CELLGAMES_INLINE_MEMBER void prove(int64_t node, int64_t move) {
+        t_.resolved[node] = 1;
+        if (move >= 0) {
+            t_.status[node * edges_ + move] = kClosed;
+            t_.edge_visits[node * edges_ + move] = t_.edge_total[node * edges_ + move] = 1.0f;
+        }
+        this->resolve(node);
+    }
+
     using Tree = StoneTree<Rules>;
     using Tree::edges_, Tree::first_, Tree::t_, Tree::tree_;
 

@@ -55,6 +55,7 @@ _SHARED: dict[str, Any] = {
         "native_gumbel": "cellgames.agents.connection.native_trees:simulate_gumbel",
         "solve": "cellgames.agents.solving.prover:solve",
         "prover": "cellgames.agents.connection.proof_search:ConnectionSearch",
+        "look": "cellgames.agents.connection.proof_search:look",
         "trained": "cellgames.agents.solving.perfect:AdvisedAgent",
     },
     "presets": _presets("mcts:30"),
