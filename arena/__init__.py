@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         generate_names as generate_names,
         read_teams as read_teams,
     )
-    from .stats.comparisons import PairResult as PairResult
+    from .stats.ratings import PairResult as PairResult
     from .stats.payoffs import (
         Cycle as Cycle,
         NashAverage as NashAverage,

@@ -17,8 +17,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
-from .layouts import Layout
-from .reader import Frame, Opening, Placed, Reader
+from .reader import Frame, Layout, Opening, Placed, Reader
 
 
 def canonical(cells: Iterable[Cell]) -> tuple[Cell, ...]:

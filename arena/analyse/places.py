@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,24 @@ import numpy.typing as npt
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table, escape
+from cellgames.utils.report.plots import (
+    AMOUNT,
+    COLOURS,
+    DIFFERENCE,
+    INK,
+    colour_bar,
+    draw_title,
+    name_width,
+    remove_frame,
+    shorten,
+)
 
-from .layouts import maps
-from .reader import Frame, agents_of, make_reader, read_all, scores
+from .reader import Frame, Layout, Values, agents_of, make_reader, read_all, scores
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Counts = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.float64]
 
 _AGENTS = 8  # that plots show, those with most games
 _PHASES = 6
@@ -263,7 +275,7 @@ def _lead_plot(found: Places) -> Plot | None:
 
 
 def _plot(
-    found: Places, name: str, words: str, note: str, rows: Sequence[str], boards: Numbers, *, signed: bool = False
+    found: Places, name: str, words: str, note: str, rows: Sequence[str], boards: Values, *, signed: bool = False
 ) -> Plot | None:
     """Return a plot of boards [rows, 1 + phases, N], without rows and columns that are all grey."""
     known, frame = np.asarray(np.isfinite(boards).all(axis=2)), found.frame
@@ -294,3 +306,63 @@ def _some_phases(found: Places) -> list[int]:
     if len(phases) <= _PHASES:
         return phases
     return sorted({phases[round(place)] for place in np.linspace(0, len(phases) - 1, _PHASES)})
+
+
+def maps(
+    figure: Figure,
+    title: str,
+    layout: Layout,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Values,
+    *,
+    signed: bool = False,
+    marked: int = -1,
+) -> None:
+    """Draw boards with one scale, from 0 to the greatest number, or from minus that number if `signed`.
+
+    Args:
+        figure: Empty; gets its size here.
+        title: Text above it.
+        layout: Layout of the board.
+        rows: Names of the rows.
+        columns: Names of the columns.
+        values: [rows, columns, N], some of them numbers; boards of NaN are grey.
+        signed: True if numbers may be negative.
+        marked: A cell that gets a cross; -1 for none.
+    """
+    import matplotlib
+    from matplotlib.colors import Normalize
+
+    names = [shorten(name, 24) for name in rows]
+    tall = min(2.1, max(1.0, 2.6 / layout.aspect))
+    wide = min(tall * layout.aspect, 6.0)
+    label, gap, above, foot = 0.25 + name_width(names), 0.15, 0.75, 0.2
+    width = max(label + len(columns) * (wide + gap) + 1.0, 0.6 + 0.105 * len(title))
+    height = above + len(names) * (tall + gap) + foot
+    figure.set_size_inches(width, height)
+    top = max(float(np.abs(layout.shown(board)).max()) for row in values for board in row if np.isfinite(board).all())
+    top = top or 1.0
+    colours = matplotlib.colormaps[DIFFERENCE if signed else AMOUNT].with_extremes(bad="#dcdcdc")
+    image: Any = None
+    for row, name in enumerate(names):
+        y = height - above - row * (tall + gap) - tall
+        figure.text(
+            (label - 0.12) / width, (y + tall / 2) / height, name, fontsize=9, color=INK, ha="right", va="center"
+        )
+        for column, head in enumerate(columns):
+            axes = figure.add_axes(((label + column * (wide + gap)) / width, y / height, wide / width, tall / height))
+            remove_frame(axes)
+            axes.set_facecolor("#ffffff")
+            board = values[row, column]
+            image = layout.draw(axes, board, cmap=colours, norm=Normalize(-top if signed else 0.0, top))
+            if marked >= 0 and np.isfinite(board).all():
+                x, y = np.mean(layout.outlines[marked], axis=0)
+                axes.plot(x, y, "x", color=COLOURS[1], markersize=6, markeredgewidth=2)
+            if row == 0:
+                axes.set_title(head, fontsize=8.5, color=INK, pad=3)
+    left, below = label + len(columns) * (wide + gap), height - above - tall
+    bar_axes = figure.add_axes((left / width, below / height, 0.13 / width, tall / height))
+    ticks = [-top, 0.0, top] if signed else [0.0, top / 2, top]
+    colour_bar(figure, image, bar_axes, ticks, [f"{100 * tick:.3g} %" for tick in ticks])
+    draw_title(figure, title)

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +20,22 @@ import torch
 
 from cellgames.arena.records.record_lines import Record, RecordError, read_records, records_file
 from cellgames.arena.records.replays import game_of
-from cellgames.arena.stats.comparisons import standing_points
+from cellgames.arena.stats.ratings import standing_points
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 
-from .layouts import Layout
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 T = TypeVar("T")
+Values = npt.NDArray[np.float64]
 
 _MOST_SYMMETRIES = 1 << 24  # numbers of a table of symmetries by actions
+_MARGIN = 0.05  # around cells
+_MOST = 50  # rows or columns that are drawn one by one; of more, several make one block
 
 
 class Opening(NamedTuple):
@@ -60,6 +64,65 @@ class Placed(NamedTuple):
     seat: int
     phase: int
     cell: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A board in a plot.
+
+    Attributes:
+        names: names of the cells, `N` of them.
+        outlines: corners of each cell, or block of cells, whose mean is its middle; y grows downwards.
+        blocks: the outline of each cell, where several cells make one block; () if each has its own.
+        block: number of rows and columns that are drawn as one.
+    """
+
+    names: tuple[str, ...]
+    outlines: tuple[tuple[tuple[float, float], ...], ...]
+    blocks: tuple[int, ...] = ()
+    block: int = 1
+
+    @classmethod
+    def rectangle(cls, names: tuple[str, ...], rows: int, cols: int) -> Layout:
+        """Return a board of rows of cells; cell = row * cols + col."""
+        side = -(-max(rows, cols) // _MOST)
+        down, across = -(-rows // side), -(-cols // side)
+        corners = [
+            (side * left, side * top, min(side * (left + 1), cols), min(side * (top + 1), rows))
+            for top in range(down)
+            for left in range(across)
+        ]
+        blocks = tuple(row // side * across + col // side for row in range(rows) for col in range(cols))
+        outlines = tuple(((left, top), (right, top), (right, low), (left, low)) for left, top, right, low in corners)
+        return cls(names, outlines, blocks, side)
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """The least and the greatest x, and the least and the greatest y."""
+        columns, rows = zip(*(corner for outline in self.outlines for corner in outline), strict=True)
+        return min(columns), max(columns), min(rows), max(rows)
+
+    @property
+    def aspect(self) -> float:
+        """Width over height."""
+        left, right, top, bottom = self.extent
+        return (right - left) / (bottom - top)
+
+    def shown(self, values: Values) -> Values:
+        """Return the numbers as they are drawn; the cells of a block are added up."""
+        return np.asarray(np.bincount(self.blocks, values, len(self.outlines)) if self.blocks else values)
+
+    def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
+        """Draw a number of each cell, [N], as a colour (`cmap`, `norm`); return what a colour bar takes."""
+        from matplotlib.collections import PolyCollection
+
+        shapes, shown = [np.array(outline) for outline in self.outlines], self.shown(values)
+        drawn = PolyCollection(shapes, array=shown, edgecolors="#ffffff", linewidths=0.4, **style)
+        axes.add_collection(drawn)
+        left, right, top, bottom = self.extent
+        axes.set(xlim=(left - _MARGIN, right + _MARGIN), ylim=(bottom + _MARGIN, top - _MARGIN), aspect="equal")
+        axes.set(xticks=[], yticks=[])
+        return drawn
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game
 from cellgames.envs.torus.rendering import form
 
-from .layouts import Layout
-from .reader import Frame, Placed, Reader
+from .reader import Frame, Layout, Placed, Reader
 
 _LATER = (1, 3, 8)  # own moves of a seat before each phase but the first
 _REACH = 4  # rows and columns from the last stone in which answers are shown

@@ -34,8 +34,7 @@ from cellgames.arena.records.record_lines import Pairing, Record, plain
 from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store import AnyStore
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
-from cellgames.arena.stats.comparisons import comparisons
-from cellgames.arena.stats.ratings import ELO_PER_LOG, outcome_probabilities
+from cellgames.arena.stats.ratings import ELO_PER_LOG, comparisons, outcome_probabilities
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.envs.core import Game
 from cellgames.envs.registry import as_game, setting_title

@@ -15,7 +15,7 @@ from typing import Any
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.playouts import has_compound_turns
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.stats.comparisons import comparisons
+from cellgames.arena.stats.ratings import comparisons
 from cellgames.arena.stats.tables import distinct, failed, make_tables, tally
 from cellgames.envs.core import Game
 from cellgames.envs.registry import as_game

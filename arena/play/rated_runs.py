@@ -3,7 +3,7 @@
     run.json          the settings
     games.jsonl       one record a game, appended batch by batch (`tournament`)
     forfeits.log      the errors that agents raised, if any did
-    ratings.*, ...    the tables (`run_report`), written when all games are played
+    ratings.*, ...    the tables (`rating_tables`), written when all games are played
     order.csv         how certain the order of a round robin is, with the option `until_certain`
     top_game.gif      a game of middle length of the two best agents of a round robin, with the option `gif`
 
@@ -33,9 +33,9 @@ from cellgames.agents.loading import identities
 from cellgames.arena.records.record_lines import FORFEIT_LOG, RECORDS, Pairing, Record, plain
 from cellgames.arena.records.replays import animate
 from cellgames.arena.records.store import AnyStore, feeding
-from cellgames.arena.report.run_report import FORMER_FILES, REPORT_FILES, run_report
-from cellgames.arena.stats.comparisons import comparisons
+from cellgames.arena.report.rating_tables import REPORT_FILES, run_report
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
+from cellgames.arena.stats.ratings import comparisons
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.envs.core import Game
 from cellgames.envs.registry import as_game, board_title
@@ -129,14 +129,14 @@ GIF = "top_game.gif"
 ROUND_ROBIN = RunKind(
     "round robin",
     RUN,
-    (*FILES, GIF, *REPORT_FILES, *FORMER_FILES),
+    (*FILES, GIF, *REPORT_FILES),
     grows=("games_per_pair", "agents"),
     free=("until_certain", "budget"),
 )
 # What is played after the first games follows from all of them, so only the budget may grow.
 _UNTIL_CERTAIN = replace(ROUND_ROBIN, grows=("budget",), free=())
 
-FREE_FOR_ALL = RunKind("free-for-all", RUN, (*FILES, *REPORT_FILES, *FORMER_FILES), grows=("games",))
+FREE_FOR_ALL = RunKind("free-for-all", RUN, (*FILES, *REPORT_FILES), grows=("games",))
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ def _rated(
     report = run_report(
         tables, run.settings, info.players, simultaneous=info.simultaneous, order=order, costs=run.costs(records)
     )
-    written = write_report(run.place.path, report, run.warn, outdated=(*REPORT_FILES, *FORMER_FILES))
+    written = write_report(run.place.path, report, run.warn, outdated=REPORT_FILES)
     return tables, [*run.files, *written]
 
 

@@ -33,8 +33,7 @@ import numpy as np
 from cellgames.utils.errors import check_level
 from cellgames.utils.statistics import FloatArray
 
-from .comparisons import PairResult
-from .ratings import ELO_PER_LOG, Likelihood, maximise, tally_results
+from .ratings import ELO_PER_LOG, Likelihood, PairResult, maximise, tally_results
 
 LEVEL = 0.95
 """Chance that two equal agents are never taken for different ones, however long one goes on."""

@@ -23,8 +23,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.utils.errors import InputError, check_level
 from cellgames.utils.statistics import FloatArray, percentile_interval, student_t
 
-from .comparisons import PairResult, comparisons
-from .ratings import tally_results
+from .ratings import PairResult, comparisons, tally_results
 
 _EXACT = 1e-8  # what may be gained against an equilibrium, as a share of the greatest advantage
 _FEASIBLE = 1e-10  # how far a linear program may miss a constraint

@@ -26,9 +26,8 @@ from cellgames.arena.records.record_lines import LOSSES, Record
 from cellgames.utils.errors import InputError
 from cellgames.utils.statistics import wilson_interval
 
-from .comparisons import PairResult, compare_seats, comparisons, opening_of, places
 from .payoffs import Payoffs, payoffs_of
-from .ratings import Ratings, rate
+from .ratings import PairResult, Ratings, compare_seats, comparisons, opening_of, places, rate
 
 Numbers: TypeAlias = tuple[int, int, int]
 """Start, course and end of a game, as `Store.numbers` has them."""

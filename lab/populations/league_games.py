@@ -19,7 +19,7 @@ from cellgames.arena.play.rated_runs import FILES, RUN, GamesRun, settings_of
 from cellgames.arena.play.tournament import Batch, Stage, all_games
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.store import AnyStore
-from cellgames.arena.stats.comparisons import comparisons
+from cellgames.arena.stats.ratings import comparisons
 from cellgames.envs.core import Game
 from cellgames.lab.populations.meta_solvers import Seating, tables_of
 from cellgames.runs.run_folder import RunFolder, RunKind

@@ -21,7 +21,7 @@ from cellgames.agents.programs.program_agent import Engine
 from cellgames.agents.selection import AgentError, naming
 from cellgames.arena import Forfeit, Record, ReplayError, Result, free_for_all, match, replay, verify
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
-from cellgames.arena.stats.comparisons import comparisons
+from cellgames.arena.stats.ratings import comparisons
 from cellgames.arena.stats.tables import forfeits, make_tables
 from cellgames.envs.core import Game, seeds
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from cellgames.arena.stats.comparisons import Outcome, PairResult
+from cellgames.arena.stats.ratings import Outcome, PairResult
 
 OUTCOMES: tuple[Outcome, ...] = ("first", "second", "draw")
 

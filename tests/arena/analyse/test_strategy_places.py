@@ -9,8 +9,8 @@ import pytest
 from strategy_records import a_game
 
 import cellgames
-from cellgames.arena.analyse.layouts import Layout
 from cellgames.arena.analyse.places import Places, count_places, section
+from cellgames.arena.analyse.reader import Layout
 from cellgames.utils.report.model import drawn
 
 TORUS = cellgames.make("torus-v0", size=3)

@@ -24,9 +24,8 @@ from cellgames.arena.play.match import GamePlayer, batch_of, both_seats, match, 
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.rated_runs import top_game
 from cellgames.arena.records.record_lines import read_records, to_lines
-from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes
-from cellgames.arena.report.run_report import REPORT_FILES
-from cellgames.arena.stats.comparisons import comparisons
+from cellgames.arena.report.rating_tables import REPORT_FILES, failure_headline, forfeit_notes
+from cellgames.arena.stats.ratings import comparisons
 from cellgames.arena.stats.tables import Forfeits, distinct, make_tables
 from cellgames.runs.run_folder import derive
 

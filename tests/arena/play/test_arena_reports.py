@@ -11,8 +11,7 @@ from arena_runs import block_plots, csv_rows
 from store_games import game
 
 from cellgames.arena.records.record_lines import Outcome
-from cellgames.arena.report.rating_tables import notes
-from cellgames.arena.report.run_report import REPORT_FILES, run_report
+from cellgames.arena.report.rating_tables import REPORT_FILES, notes, run_report
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.utils.progress import progress
 from cellgames.utils.report.model import write_report

@@ -21,8 +21,7 @@ from cellgames.agents.playouts import RandomAgent
 from cellgames.arena import FreeForAll, FreeForAllOptions, free_for_all, verify
 from cellgames.arena.play.match import seatings
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, read_records
-from cellgames.arena.report.rating_tables import AHEAD
-from cellgames.arena.report.run_report import REPORT_FILES
+from cellgames.arena.report.rating_tables import AHEAD, REPORT_FILES
 from cellgames.arena.stats.tables import make_tables
 from cellgames.runs.run_folder import RunError
 

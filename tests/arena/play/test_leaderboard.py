@@ -25,7 +25,7 @@ from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.store import Setting, Store
 from cellgames.arena.report import leaderboard
 from cellgames.arena.report.leaderboard import leaderboards, matching
-from cellgames.arena.stats.comparisons import comparisons
+from cellgames.arena.stats.ratings import comparisons
 from cellgames.arena.stats.tables import Games, make_tables
 
 TORUS = cellgames.make("torus-v0", size=3)

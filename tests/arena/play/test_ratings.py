@@ -16,8 +16,16 @@ from slow import slow_except
 from store_games import game
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.stats.comparisons import Outcome, PairResult, comparisons
-from cellgames.arena.stats.ratings import Likelihood, Ratings, maximise, outcome_probabilities, rate
+from cellgames.arena.stats.ratings import (
+    Likelihood,
+    Outcome,
+    PairResult,
+    Ratings,
+    comparisons,
+    maximise,
+    outcome_probabilities,
+    rate,
+)
 from cellgames.utils.statistics import student_t, wilson_interval
 
 Array = NDArray[np.float64]

@@ -23,9 +23,9 @@ from cellgames.arena import RoundRobin, RoundRobinOptions, rate, round_robin
 from cellgames.arena.play import match
 from cellgames.arena.play.tournament import Batch
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record
-from cellgames.arena.report.run_report import order_text
-from cellgames.arena.stats.comparisons import PairResult, comparisons
+from cellgames.arena.report.rating_tables import order_text
 from cellgames.arena.stats.order import Evidence, adjacencies
+from cellgames.arena.stats.ratings import PairResult, comparisons
 from cellgames.runs.run_folder import derive
 
 GAME = cellgames.make("torus-v0", size=3)

@@ -101,7 +101,7 @@ def _report_tables(
 ) -> list[tuple[str, str] | str]:
     from cellgames.arena.play.rated_runs import top_game
     from cellgames.arena.report import rating_tables as report
-    from cellgames.arena.report.run_report import ORDER, order_text
+    from cellgames.arena.report.rating_tables import ORDER, order_text
 
     tables, order = finished.tables, getattr(finished, "order", ())
     if headline := report.failure_headline(tables.forfeits):
