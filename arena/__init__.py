@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from cellgames.utils.report.model import Report as Report
 
     from .analyse.report import analyse_games as analyse_games
-    from .ladder.climb import Climb as Climb, climb as climb
-    from cellgames.arena.ladder.climb import Ladder as Ladder
+    from .ladder.climb import Climb as Climb, Ladder as Ladder, climb as climb
     from .play.evaluation import evaluate as evaluate, play_evaluation as play_evaluation
     from .play.match import MatchResult as MatchResult, match as match
     from .play.match_options import (
@@ -31,10 +30,10 @@ if TYPE_CHECKING:
         free_for_all as free_for_all,
         round_robin as round_robin,
     )
-    from cellgames.arena.records.record_lines import RecordError as RecordError
     from .records.record_lines import (
         Forfeit as Forfeit,
         Record as Record,
+        RecordError as RecordError,
         Result as Result,
         read_records as read_records,
     )
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
     )
     from .records.store import Store as Store, StoreError as StoreError
     from .report.leaderboard import Leaderboard as Leaderboard, leaderboards as leaderboards
-    from cellgames.arena.season.games import BotUmpire as BotUmpire
     from .season.cup import CupUmpire as CupUmpire
+    from .season.games import BotUmpire as BotUmpire
     from .season.schedule import SeasonOptions as SeasonOptions
     from .season.season import Season as Season, play_season as play_season
     from .season.standings import (

@@ -83,6 +83,10 @@ class ClothReader(Reader):
 
     depth = 2
     phases = ("initial placement", "round 1", "rounds 2 and 3", "rounds 4 to 7", "later rounds")
+    about = (
+        "An opening is the first turn of player_a and the answer of player_b, as shapes: cells within two king's "
+        "moves of each other are one shape, however it is turned and wherever it stands."
+    )
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
@@ -90,14 +94,6 @@ class ClothReader(Reader):
         self.first = 0 if game.parameters["initial_placement"] else 1
         names = tuple(game.action_to_string(cell) for cell in range(self.height * self.width))
         self.frames = (Frame("board", "the world", Layout.rectangle(names, self.height, self.width)),)
-
-    @property
-    @override
-    def about(self) -> str:
-        return (
-            "An opening is the first turn of player_a and the answer of player_b, as shapes: cells within two king's "
-            "moves of each other are one shape, however it is turned and wherever it stands."
-        )
 
     def turns(self, record: Record) -> Iterator[Turn]:
         """Return all turns that were ended."""
@@ -142,6 +138,10 @@ class GridReader(Reader):
     """A reader of Grid Adaptation; an opening is the shape of a player's tiles of round 1, and how central they lie."""
 
     depth = 2
+    about = (
+        "An opening is the tiles that a player names in round 1: first their shape, however it is turned and "
+        "wherever it lies, then the place of their centre. Every seat of every match has one."
+    )
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
@@ -152,14 +152,6 @@ class GridReader(Reader):
         self._cells = {name: cell for cell, name in enumerate(names)}
         self.frames = (Frame("board", "the board", Layout.rectangle(names, self.size, self.size)),)
         self.phases = tuple(f"round {number}" for number in range(1, self.rounds + 1))
-
-    @property
-    @override
-    def about(self) -> str:
-        return (
-            "An opening is the tiles that a player names in round 1: first their shape, however it is turned and "
-            "wherever it lies, then the place of their centre. Every seat of every match has one."
-        )
 
     def spaces(self, action: str) -> list[int]:
         """Return the spaces that an action names, the reserve tile's last."""
@@ -204,6 +196,10 @@ class CupReader(Reader):
     """A reader of the Cup; an opening is a team's first two placements and the rows and columns between them."""
 
     depth = 2
+    about = (
+        "An opening is the first two placements of a team: the column of the first shape's centre within the "
+        "band and its orientation, then how far down (rows wrap) and right of it the second one lies."
+    )
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
@@ -219,14 +215,6 @@ class CupReader(Reader):
         self.phases = tuple(f"shape {number}" for number in range(1, min(most, _PHASES) + 1))
         if most > _PHASES:
             self.phases = (*self.phases[:-1], f"shape {_PHASES} and later")
-
-    @property
-    @override
-    def about(self) -> str:
-        return (
-            "An opening is the first two placements of a team: the column of the first shape's centre within the "
-            "band and its orientation, then how far down (rows wrap) and right of it the second one lies."
-        )
 
     @override
     def openings(self, record: Record) -> Iterator[Opening]:

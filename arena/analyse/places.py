@@ -253,8 +253,8 @@ def _agents_plot(found: Places) -> Plot | None:
     boards = np.array(
         [[share(counts) if counts.sum() >= _enough(found) else counts * np.nan for counts in row] for row in values]
     )
-    note = "Shares of all claims of the row in the column, in one scale. Boards with fewer than"
-    note = f"{note} {_enough(found)} claims are grey."
+    note = f"Shares of all claims of the row in the column, in one scale. Boards with fewer than {_enough(found)} "
+    note += "claims are grey."
     if (block := found.frame.layout.block) > 1:
         note += f" Blocks of {block} x {block} cells."
     return _plot(found, "by_agent", "Where agents place", note, [found.agents[agent] for agent in busy], boards)

@@ -6,7 +6,7 @@ Letters: `n` the size of a board of Torus.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from typing_extensions import override
 
@@ -63,12 +63,8 @@ class TorusReader(StonesReader):
         names = tuple(game.action_to_string(cell) for cell in range(game.info.num_actions))
         drawn, middle = Layout(names, tuple(map(form(self.size).outline, range(len(names))))), self.size // 2
         octagon = middle * self.size + middle
-        square = octagon + self.size**2
-        self.frames = (
-            Frame("board", "the board", drawn),
-            Frame("last octagon", "answers, seen from the opponent's last stone on an octagon", drawn, octagon),
-            Frame("last square", "answers, seen from the opponent's last stone on a square", drawn, square),
-        )
+        marked = {"octagon": octagon, "square": octagon + self.size**2}
+        self.frames = (Frame("board", "the board", drawn), *_answers(drawn, marked))
 
     @override
     def seen_from(self, cell: int, other: int) -> tuple[int, int]:
@@ -93,21 +89,9 @@ class ConnectionReader(StonesReader):
         self.size, self._board, self.swapped = game.size, game.layout, game.layout.swapped
         window = board("rhombus", self._board.tiling, 2 * _REACH + self._board.kinds)  # squares lie between
         self._window = {spot: cell for cell, spot in enumerate(window.spots)}
-        around = _layout(window)
         kinds = ("stone",) if self._board.kinds == 1 else ("octagon", "square")
-        titles = ("",) if self._board.kinds == 1 else (" on an octagon", " on a square")
-        self.frames = (
-            Frame("board", "the board", _layout(self._board)),
-            *(
-                Frame(
-                    f"last {name}",
-                    f"answers, seen from the opponent's last stone{title}",
-                    around,
-                    self._window[kind, _REACH, _REACH],
-                )
-                for kind, (name, title) in enumerate(zip(kinds, titles, strict=True))
-            ),
-        )
+        marked = {name: self._window[kind, _REACH, _REACH] for kind, name in enumerate(kinds)}
+        self.frames = (Frame("board", "the board", _layout(self._board)), *_answers(_layout(window), marked))
 
     @override
     def seen_from(self, cell: int, other: int) -> tuple[int, int] | None:
@@ -116,6 +100,15 @@ class ConnectionReader(StonesReader):
             return None
         seen = self._window.get((kind, row - down + _REACH, col - right + _REACH))
         return None if seen is None else (1 + around, seen)
+
+
+_ON = {"stone": "", "octagon": " on an octagon", "square": " on a square"}
+
+
+def _answers(layout: Layout, marked: Mapping[str, int]) -> Iterator[Frame]:
+    """Yield a frame of answers for each kind of cell, with the opponent's last stone on the marked one."""
+    for kind, cell in marked.items():
+        yield Frame(f"last {kind}", f"answers, seen from the opponent's last stone{_ON[kind]}", layout, cell)
 
 
 def _layout(cells: Board) -> Layout:

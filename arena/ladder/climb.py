@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from cellgames.agents.agent_specs import Agents, by_name
@@ -55,12 +54,10 @@ from cellgames.utils.report.model import (
     write_report,
 )
 from cellgames.utils.report.plots import Dot, dots
-from cellgames.utils.statistics import wilson_interval
+from cellgames.utils.statistics import FloatArray, wilson_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-FloatArray: TypeAlias = NDArray[np.float64]
 
 BEYOND = 600.0
 """Elo points that the grid reaches beyond the lowest and the highest opponent."""

@@ -16,7 +16,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.playouts import has_compound_turns
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.ratings import comparisons
-from cellgames.arena.stats.tables import distinct, failed, make_tables, tally
+from cellgames.arena.stats.tables import distinct, failed, tally
 from cellgames.envs.core import Game
 from cellgames.envs.registry import as_game
 from cellgames.utils.report.model import Column, Table, people_table
@@ -123,13 +123,6 @@ def evaluate(game: Game, records: Sequence[Record], agent: str, *, void: bool = 
     if void:
         records = [record for record in records if not failed(record)]
     return _for_two(game, records, agent) if game.info.num_players == 2 else _for_more(records, agent)
-
-
-def ratings_of(game: Game, records: Sequence[Record], anchor: str) -> list[tuple[str, float, float, float]]:
-    """Return Elo ratings with their 95 % intervals, best first: (agent, elo, low, high); `anchor` has 0."""
-    standings = make_tables(records, anchor=anchor).standings
-    nan = math.nan
-    return [(s.agent, s.elo, nan if s.low is None else s.low, nan if s.high is None else s.high) for s in standings]
 
 
 def _for_two(game: Game, records: Sequence[Record], agent: str) -> dict[str, Any]:

@@ -30,7 +30,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from cellgames.utils.errors import check_level
 from cellgames.utils.statistics import FloatArray
 
 from .ratings import ELO_PER_LOG, Likelihood, PairResult, maximise, tally_results
@@ -163,28 +162,26 @@ class Evidence:
         return scores
 
 
-def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float = LEVEL) -> list[Adjacency]:
+def adjacencies(evidence: Evidence, first: Evidence | None = None) -> list[Adjacency]:
     """Return every two agents next to each other in the ranking, from the top.
 
     Args:
         evidence: evidence of all games so far.
         first: evidence of the games at the first look; None if this is it.
-        level: see `LEVEL`.
     """
     elo, found = evidence.elo.tolist(), list[Adjacency]()
     for better, worse in pairwise(evidence.ranking()):
         a, b = evidence.agents.index(better), evidence.agents.index(worse)
         z, information = evidence.difference(better, worse)
         at_first = information if first is None else first.difference(better, worse)[1]
-        needed = needed_z(information, at_first, level)
+        needed = needed_z(information, at_first)
         found.append(Adjacency(better, worse, elo[a] - elo[b], int(evidence.played[a, b]), z, needed))
     return found
 
 
-def needed_z(information: float, first: float, level: float = LEVEL) -> float:
+def needed_z(information: float, first: float) -> float:
     """Return the bound of the module for |z|, infinite without information; `first` is that of the first look."""
-    check_level(level)
     if information <= 0 or first <= 0:
         return math.inf
     rho = first / _FIRST_OVER_RHO
-    return math.sqrt((1 + rho / information) * (math.log1p(information / rho) - 2 * math.log(1 - level)))
+    return math.sqrt((1 + rho / information) * (math.log1p(information / rho) - 2 * math.log(1 - LEVEL)))

@@ -19,7 +19,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, permutations, repeat
 from statistics import median
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records.record_lines import LOSSES, Record
@@ -28,12 +28,6 @@ from cellgames.utils.statistics import wilson_interval
 
 from .payoffs import Payoffs, payoffs_of
 from .ratings import PairResult, Ratings, compare_seats, comparisons, opening_of, places, rate
-
-Numbers: TypeAlias = tuple[int, int, int]
-"""Start, course and end of a game, as `Store.numbers` has them."""
-
-Lights: TypeAlias = Mapping[int, Record]
-"""By end, a record of such a game; games of others are left out."""
 
 _ENDS = {"first": ("win", "loss"), "second": ("loss", "win"), "draw": ("draw",) * 2, "both_lose": ("loss",) * 2}
 
@@ -57,12 +51,12 @@ class Games(NamedTuple):
         return [found[kind] for kind in range(len(self.records))]
 
 
-def alike(numbers: Iterable[Numbers], lights: Lights) -> Games:
+def alike(numbers: Iterable[tuple[int, int, int]], lights: Mapping[int, Record]) -> Games:
     """Return the games of a store that are to be counted.
 
     Args:
-        numbers: Start, course and end of each game.
-        lights: Records of the games to count.
+        numbers: Start, course and end of each game, as `Store.numbers` has them.
+        lights: By end, a record of such a game; games of other ends are left out.
     """
     place = {end: k for k, end in enumerate(lights)}
     games = [(start, course, place[end]) for start, course, end in numbers if end in place]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -26,6 +25,7 @@ from cellgames.arena.play.evaluation import opening_plies
 from cellgames.arena.play.match import GamePlayer, batch_of
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Pairing, plain
+from cellgames.arena.stats.tables import make_tables
 from cellgames.plugins.levels import FILE, NAMES
 from cellgames.utils.files import write_atomic
 from cellgames.utils.hardware import cpu_model
@@ -97,7 +97,7 @@ def _measure(id: str, options: argparse.Namespace) -> dict[str, Any]:
         records += played
         row = evaluation.evaluate(game, played, pair[0])
         ahead[pair], ahead[pair[1], pair[0]] = row["low"], 1 - row["high"]
-    ratings = {name: rest for name, *rest in evaluation.ratings_of(game, records, ANCHOR)}
+    ratings = {line.agent: (line.elo, line.low, line.high) for line in make_tables(records, anchor=ANCHOR).standings}
     agents = {
         spec: {
             **dict(zip(("elo", "low", "high"), map(_whole, ratings[spec]), strict=True)),
@@ -113,8 +113,8 @@ def _measure(id: str, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _whole(elo: float) -> int | None:
-    return None if math.isnan(elo) else round(elo)
+def _whole(elo: float | None) -> int | None:
+    return None if elo is None else round(elo)
 
 
 def _section(id: str, found: Mapping[str, Any]) -> Section:

@@ -28,6 +28,7 @@ from cellgames.agents.networks.saved import read_about, shipped
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.stats.tables import make_tables
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.files import write_atomic
@@ -156,7 +157,7 @@ def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Seq
         rows.append({"against": spec, **evaluation.evaluate(game, met, setting.agent)})
         records += met
     anchor = ANCHOR if ANCHOR in setting.opponents else setting.opponents[0]
-    ratings = evaluation.ratings_of(game, records, anchor)
+    ratings = [(line.agent, line.elo, line.low, line.high) for line in make_tables(records, anchor=anchor).standings]
     made, count = setting.made(game), min(options.games, setting.games)
     settings = ", ".join(f"{name} = {value}" for name, value in game.parameters.items())
     elos = [(name, *_elo(elo, low, high)) for name, elo, low, high in ratings]
@@ -214,8 +215,8 @@ def _known(setting: Setting, out: Path) -> list[Sequence[Cell]]:
     return _lines(setting, [{name: math.nan if x is None else x for name, x in row.items()} for row in rows])
 
 
-def _elo(elo: float, low: float, high: float) -> tuple[str, str]:
-    return f"{elo:+.0f}", "" if math.isnan(low) else f"{low:+.0f} to {high:+.0f}"
+def _elo(elo: float, low: float | None, high: float | None) -> tuple[str, str]:
+    return f"{elo:+.0f}", "" if low is None or high is None else f"{low:+.0f} to {high:+.0f}"
 
 
 def _more(row: evaluation.Row) -> str:
