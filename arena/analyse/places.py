@@ -184,8 +184,8 @@ def _cells(found: Places) -> Iterator[tuple[Cell, ...]]:
         yield frame.name, *names, count, round(count / int(totals[agent, seat, phase]), 6)
 
 
-def _top(found: Places, counts: Counts, most: int = _TOP) -> str:
-    order = np.argsort(-counts, kind="stable")[:most]
+def _top(found: Places, counts: Counts) -> str:
+    order = np.argsort(-counts, kind="stable")[:_TOP]
     total = counts.sum()
     return ", ".join(
         f"{found.frame.layout.names[cell]} {100 * counts[cell] / total:.1f}" for cell in order if counts[cell]

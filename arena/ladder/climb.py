@@ -215,10 +215,6 @@ class Ladder:
         cause = "a round robin of your own makes one: --rungs DIR"
         raise InputError("game", f"one with a ladder ({ids})", got, cause)
 
-    def without(self, name: str) -> Ladder:
-        """Return the ladder without a rung of this name, if there is one."""
-        return replace(self, rungs=tuple(rung for rung in self.rungs if rung.name != name))
-
 
 def _read(path: Path) -> Any:
     try:
@@ -403,7 +399,8 @@ def climb(
     if len(given) != 1:
         raise InputError("agents", "one agent, which climbs", len(given))
     (newcomer,) = given
-    ladder = Ladder.of(game, options.rungs, warn).without(newcomer)
+    ladder = Ladder.of(game, options.rungs, warn)
+    ladder = replace(ladder, rungs=tuple(rung for rung in ladder.rungs if rung.name != newcomer))
     options = replace(options, opening_plies=ladder.opening_plies)
     given |= {rung.name: rung.spec for rung in ladder.rungs}
     players = load_agents(game, given)

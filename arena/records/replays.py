@@ -143,16 +143,8 @@ def verify(
             finished(len(part))
 
 
-def animate(
-    record: Record,
-    path: PathLike,
-    *,
-    scale: float = 1.0,
-    frame_ms: int = 300,
-    last_ms: int = 3000,
-    progress: bool = False,
-) -> None:
-    """Save the game as a GIF or an MP4, one frame a position; the last one stays longer.
+def animate(record: Record, path: PathLike, *, progress: bool = False) -> None:
+    """Save the game as a GIF or an MP4, one frame a position for 0.3 seconds; the last one stays longer.
 
     A step may have several frames (`Game.frames`), as when Life runs; `save_film` says how long they show.
     With `progress`, what takes more than two seconds shows its progress on standard error.
@@ -168,7 +160,7 @@ def animate(
         for step in pairwise(states):
             steps.append(list(game.frames(*step)))
             advance(1)
-    save_film(steps, path, scale=scale, frame_ms=frame_ms, last_ms=last_ms, progress=progress)
+    save_film(steps, path, frame_ms=300, progress=progress)
 
 
 @dataclass(frozen=True)
@@ -332,31 +324,23 @@ def _first(game: Game[S], records: Sequence[Record], messages: list[str]) -> tup
 
 
 _FRAME_SPEED = 5  # pictures within a step in the time of one position
+_LAST_MS = 3000
 
 
-def save_film(
-    steps: Sequence[Sequence[Picture]],
-    path: PathLike,
-    *,
-    scale: float = 1.0,
-    frame_ms: int,
-    last_ms: int = 3000,
-    progress: bool = False,
-) -> None:
+def save_film(steps: Sequence[Sequence[Picture]], path: PathLike, *, frame_ms: int, progress: bool = False) -> None:
     """Save pictures as an animation; where a step has several of them, they take a fifth of a frame's time each.
 
-    The file's suffix says which kind, `scale` is in pixels a unit of the pictures, and times are in milliseconds.
+    The file's suffix says which kind, and `frame_ms` is in milliseconds. The last picture stays for three seconds.
 
     Raises:
         ValueError: Another suffix than .gif and .mp4.
         ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
     """
     hold = _FRAME_SPEED if any(len(pictures) > 1 for pictures in steps) else 1
-
     shown = [(picture, hold if len(pictures) == 1 else 1) for pictures in steps for picture in pictures]
-    frames = (frame for picture, times in shown for frame in repeat(to_rgb(picture, scale), times))
+    frames = (frame for picture, times in shown for frame in repeat(to_rgb(picture), times))
     total = sum(times for _, times in shown) if progress else 0
-    save_animation(frames, path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms, total=total)
+    save_animation(frames, path, frame_ms=max(10, frame_ms // hold), last_ms=_LAST_MS, total=total)
 
 
 _ENDS: dict[Outcome, str] = {"win": "has won", "draw": "has drawn", "loss": "has lost"}

@@ -341,6 +341,8 @@ def rate(
     agents = tuple(sorted({name for pair in pairs for name in pair}))
     if anchor is not None and anchor not in agents:
         raise InputError("anchor", f"one of {list(agents)}", shown(anchor), "did it play no game?")
+    import networkx  # type: ignore[import-untyped]  # it has no types of its own
+
     index = {name: k for k, name in enumerate(agents)}
     rng = np.random.default_rng(seed)
     # Row 0 holds the games as played, every other row a resample.
@@ -358,8 +360,9 @@ def rate(
             draws[:, i, j] = draws[:, j, i] = total[:, 2]
             both_lose[:, i, j] = both_lose[:, j, i] = total[:, 3]
 
-    reach = _reachable(wins[0] + wins[0].T + draws[0] > 0)
-    if prior == 0 and not reach.all():
+    linked = networkx.connected_components(networkx.from_numpy_array(wins[0] + draws[0] > 0))
+    groups = sorted(map(sorted, linked))
+    if prior == 0 and len(groups) > 1:
         raise InputError("prior", "games that link all agents", "separate groups", "let them meet or set prior > 0")
     likelihood = Likelihood(wins, draws, virtual)
     params, converged = maximise(likelihood)
@@ -392,7 +395,7 @@ def rate(
         level=level,
         tie=float(likelihood.tie(params)[0]),
         anchor=anchor,
-        components=tuple(tuple(agents[k] for k in np.flatnonzero(row)) for row in np.unique(reach, axis=0)[::-1]),
+        components=tuple(tuple(agents[k] for k in group) for group in groups),
     )
 
 
@@ -423,11 +426,3 @@ def _resampled(group: list[dict[int, list[int]]], resamples: int, rng: np.random
     weights = np.vstack([counts, rng.gamma(counts, size=(resamples, len(counts)))])
     totals = weights.astype(np.float64) @ tallies.astype(np.float64)  # exact, and faster than with integers
     return np.asarray(totals.reshape(resamples + 1, len(group), 4).swapaxes(0, 1))
-
-
-def _reachable(met: BoolArray) -> BoolArray:
-    """Return True where a chain of meetings leads from i to j, [K, K], also on the diagonal."""
-    reach = (met | np.eye(len(met), dtype=np.bool_)).astype(np.float64)
-    for _ in range(len(met).bit_length()):  # each squaring doubles the length of the chains
-        reach = np.minimum(reach @ reach, 1.0)
-    return np.asarray(reach > 0)

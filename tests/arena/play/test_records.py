@@ -285,8 +285,8 @@ def test_tampered_records_say_what_differs_alone_and_in_a_batch(games: tuple[Rec
 def test_pictures_within_a_step_take_a_fifth_of_its_time_and_the_last_one_rests(tmp_path: Path) -> None:
     one, two, three, four = (Picture(20, 20, colour, ()) for colour in ("#000000", "#ff0000", "#00ff00", "#0000ff"))
     steps = {"film": [[one], [two, three], [four]], "plain": [[one], [two]]}
-    for name, shown in (("film", [300, 60, 60, 4 * 60 + 900]), ("plain", [300, 900])):
-        save_film(steps[name], tmp_path / f"{name}.gif", frame_ms=300, last_ms=900)
+    for name, shown in (("film", [300, 60, 60, 4 * 60 + 3000]), ("plain", [300, 3000])):
+        save_film(steps[name], tmp_path / f"{name}.gif", frame_ms=300)
         with Image.open(tmp_path / f"{name}.gif") as image:
             assert image.format == "GIF"
             assert [frame.info["duration"] for frame in ImageSequence.Iterator(image)] == shown

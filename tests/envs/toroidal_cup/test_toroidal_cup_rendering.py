@@ -102,14 +102,14 @@ def test_a_record_becomes_a_gif_with_lifes_frames(tmp_path: Path) -> None:
     agents = [RandomAgent()]
     played = play(SMALL, agents, torch.zeros(1, 2, dtype=torch.int64), torch.tensor([7]), [generator()])
     (game,) = match.records_of(SMALL, played, seeds=[7], agents=[("random", "random")], openings=[0])
-    replays.animate(game, tmp_path / "game.gif", scale=0.4, frame_ms=250, last_ms=1000)
+    replays.animate(game, tmp_path / "game.gif")
     with image.open(tmp_path / "game.gif") as gif:
         times = []
         for frame in range(gif.n_frames):
             gif.seek(frame)
             times.append(gif.info["duration"])
     arranging = SMALL.info.max_turns  # its last position is the animation's first picture
-    assert times[:arranging] == [250] * arranging
-    assert times[-1] == 1000
+    assert times[:arranging] == [300] * arranging
+    assert times[-1] == 3000
     assert len(times) > 50
-    assert set(times[arranging:-1]) <= {50, 100, 150}  # equal pictures are one of longer duration
+    assert set(times[arranging:-1]) <= {60, 120, 180}  # equal pictures are one of longer duration
