@@ -105,7 +105,7 @@ def read_move(
 
 
 _SPACE = re.compile(r"\s*")
-_PROPERTY = re.compile(r"([A-Za-z]+)((?:\s*\[(?:\\.|[^\]\\])*\])+)", re.DOTALL)
+_TOKEN = re.compile(r"([();])|([A-Za-z]+)((?:\s*\[(?:\\.|[^\]\\])*\])+)", re.DOTALL)  # a mark, or a property
 _VALUE = re.compile(r"\[((?:\\.|[^\]\\])*)\]", re.DOTALL)
 _BREAKS = ("\n", "\r", "\r\n", "\n\r")
 
@@ -135,28 +135,24 @@ def nodes_of_games(text: str) -> list[Node]:
     text = text.removeprefix("\ufeff")
     place = _SPACE.match(text).end()  # type: ignore[union-attr]
     while place < len(text):
-        mark = text[place]
-        place += 1
-        if mark == "(":
-            before = stack[-1][1] or stack[-1][0] if stack else None
-            if stack and before is None:
+        found = _TOKEN.match(text, place)
+        if found is None or not (stack or found[1] == "("):
+            raise InputError("", "an SGF file", f"{shown(text[place : place + 31])} at character {place + 1}")
+        place = found.end()
+        before, last = stack[-1] if stack else (None, None)
+        if found[1] == "(":
+            if stack and (last or before) is None:
                 break
-            stack.append((before, None))
-        elif mark == ")" and stack:
-            before, last = stack.pop()
-            if before is None and last is None:
+            stack.append((last or before, None))
+        elif found[1] == ")":
+            if stack.pop() == (None, None):
                 break
-        elif mark == ";" and stack:
-            before, last = stack[-1]
-            node, parent = Node(), last or before
+        elif found[1] == ";":
+            parent, node = last or before, Node()
             (games if parent is None else parent.children).append(node)
             stack[-1] = before, node
-        elif stack and (found := _PROPERTY.match(text, place - 1)):
-            if (node_now := stack[-1][1]) is not None:
-                node_now.properties[re.sub("[a-z]", "", found[1])] = _value(_VALUE.findall(found[2])[-1])
-            place = found.end()
-        else:
-            raise InputError("", "an SGF file", f"{shown(text[place - 1 : place + 30])} at character {place}")
+        elif last is not None:
+            last.properties[re.sub("[a-z]", "", found[2])] = _value(_VALUE.findall(found[3])[-1])
         place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
     if stack or not games or place < len(text):
         raise InputError("", "an SGF file of whole games, such as (;FF[4]GM[2048]SZ[5];B[a1];W[b1])", shown(text))
