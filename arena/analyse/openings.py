@@ -161,7 +161,7 @@ def _branch(key: _Key, count: _Count) -> Branch:
 # ---------------------------------------------------------------- the section
 
 
-def section(game: Game, records: Sequence[Record]) -> Section:
+def sections(game: Game, records: Sequence[Record]) -> list[Section]:
     """Return the section on openings; the arguments are those of `find_openings`."""
     reader, found = make_reader(game), find_openings(game, records)
     players = game.info.players
@@ -201,7 +201,7 @@ def section(game: Game, records: Sequence[Record]) -> Section:
         "with forced steps": found.forced,
         "branches": [_data(branch, players) for branch in found.branches],
     }
-    return Section("Openings", (*lines, *tables, *plots), data)
+    return [Section("Openings", (*lines, *tables, *plots), data)]
 
 
 _USUAL = "the upright marks are the same agents' usual scores. The number of times stands at the right."

@@ -137,11 +137,11 @@ def _counted(rows: Counts, shape: tuple[int, ...]) -> Counts:
 # ---------------------------------------------------------------- the section
 
 
-def section(game: Game, records: Sequence[Record]) -> Section | None:
-    """Return the section on places, None if the game's cells are not known; arguments as of `count_places`."""
+def sections(game: Game, records: Sequence[Record]) -> list[Section]:
+    """Return the section on places, if the game's cells are known; the arguments are those of `count_places`."""
     places = [found for found in count_places(game, records) if found.counts.any()]
     if not places:
-        return None
+        return []
     plots = [plot for found in places for plot in (_agents_plot(found), _lead_plot(found)) if plot is not None]
     lines = [
         "Shares of all cells that a seat claimed of its own choice; forced openings do not count. *Effective cells* "
@@ -160,7 +160,7 @@ def section(game: Game, records: Sequence[Record]) -> Section | None:
         }
         for found in places
     ]
-    return Section("Where agents place", (*lines, *tables, *plots), data)
+    return [Section("Where agents place", (*lines, *tables, *plots), data)]
 
 
 _COLUMNS = ("frame", "agent", "phase", "claims", "effective cells", "most frequent cells, %")

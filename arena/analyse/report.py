@@ -108,16 +108,11 @@ def counted(data: Mapping[str, Any]) -> str:
 def _part(
     part: str, game: Game, records: Sequence[Record], behaviour: Callable[[], Sequence[Section]] | None
 ) -> list[Section]:
-    if part == "openings":
-        return [openings.section(game, records)]
-    if part == "places":
-        return [section] if (section := places.section(game, records)) is not None else []
-    if part in additions().parts:
-        return list(resolve(additions().parts[part])(game, records))
-    if part == "flows":
-        targets = additions().sections.get(plugin_of(game).game, ())
-        return [section for target in targets for section in resolve(target)(game, records)]
-    return list(behaviour()) if behaviour is not None else []
+    if part == "behaviour":
+        return list(behaviour()) if behaviour is not None else []
+    known = {"openings": openings.sections, "places": places.sections, **additions().parts}
+    targets = additions().sections.get(plugin_of(game).game, ()) if part == "flows" else (known[part],)
+    return [section for target in targets for section in resolve(target)(game, records)]
 
 
 # ---------------------------------------------------------------- files

@@ -57,8 +57,6 @@ DEFAULT_AGENTS = ("gumbel:256", "mcts:1000")
 SUFFIXES = (".svg", ".png")
 """Suffixes of files that hold a drawn analysis."""
 
-_SEARCHING = ("gumbel", "mcts")  # names of the agents that search trees
-
 
 @runtime_checkable
 class Searcher(StateAgent, Protocol):
@@ -153,13 +151,11 @@ def _chance(value: float) -> float:
 def default_agent(game: Game) -> AnyAgent:
     """Return the first of `DEFAULT_AGENTS` that can search in the game; raise a `ValueError` if none can."""
     _check_kind(game)
-    *better, last = DEFAULT_AGENTS
-    for spec in better:
-        try:
-            return load(spec, game)
-        except (ValueError, ImportError):  # no weights for this game, or nothing that reads them
-            continue
-    return load(last, game)
+    first, other = DEFAULT_AGENTS
+    try:
+        return load(first, game)
+    except (ValueError, ImportError):  # no weights for this game, or nothing that reads them
+        return load(other, game)
 
 
 def _check_kind(game: Game) -> None:
@@ -186,7 +182,7 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0, *, simulat
     _check_kind(game)
     searcher = acting(agent, game)
     if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
-        known = ", ".join(AGENTS[name].usage for name in _SEARCHING if name in AGENTS)
+        known = ", ".join(AGENTS[spec.partition(":")[0]].usage for spec in DEFAULT_AGENTS)
         cause = f"those that can: {known}, and your own with --in-process"
         raise InputError("agent", "one that searches, to analyse", shown(agent.name), cause)
     if not simulate and not isinstance(searcher, RootEvaluator):
@@ -380,7 +376,7 @@ def seat_chance(analysis: Analysis, seat: int) -> float:
     best = next((move for move in analysis.moves if move.name == analysis.chosen), None)
     chance = analysis.win_chance if best is None or math.isnan(best.win_chance) else best.win_chance
     if len(analysis.value) != 2:
-        return (analysis.value[seat] + 1) / 2
+        return _chance(analysis.value[seat])
     return chance if seat == analysis.player else 1 - chance
 
 
@@ -392,7 +388,7 @@ def _after(game: Game, state: State, action: int) -> State:
 def _chance_after(game: Game, state: State, seat: int, search: Callable[[State], Analysis]) -> float:
     """Return the win chance of a seat in a position that may be finished."""
     if bool(state.done):
-        return (float(game.outcome(state)[0, seat]) + 1) / 2
+        return _chance(float(game.outcome(state)[0, seat]))
     return seat_chance(search(state), seat)
 
 

@@ -9,7 +9,7 @@ import pytest
 from strategy_records import a_game
 
 import cellgames
-from cellgames.arena.analyse.places import Places, count_places, section
+from cellgames.arena.analyse.places import Places, count_places, sections
 from cellgames.arena.analyse.reader import Layout
 from cellgames.utils.report.model import drawn
 
@@ -108,8 +108,7 @@ def test_large_boards_are_drawn_in_blocks_that_add_up() -> None:
 @pytest.mark.usefixtures("plots")
 def test_all_plots_of_a_section_can_be_drawn() -> None:
     pytest.importorskip("matplotlib")
-    found = section(TORUS, GAMES * 10)
-    assert found is not None
+    (found,) = sections(TORUS, GAMES * 10)
     names = [plot.name for plot in found.plots]
     assert len(set(names)) == len(names) == 5  # nobody who won answered a stone on a square
     for plot in (found.plots[0], found.plots[-1]):
@@ -122,12 +121,10 @@ def test_all_plots_of_a_section_can_be_drawn() -> None:
 def test_cells_stand_out_only_where_chance_does_not_explain_it() -> None:
     won = [a_game(TORUS, ("a1", "b1"), ("x", "y"), ("win", "loss"))] * 30
     assert count_places(TORUS, won)[0].striking()[cell("a1")] == pytest.approx(math.sqrt(60))
-    found = section(TORUS, won)
-    assert found is not None
+    (found,) = sections(TORUS, won)
     assert "this tells of agents as well as of cells" in found.text
     assert "Those ahead claimed a1 (+100.0) more often and b1 (-100.0) less often" in found.text
-    even = section(TORUS, GAMES)
-    assert even is not None
+    (even,) = sections(TORUS, GAMES)
     assert "No cell was claimed by those ahead and those behind so differently" in even.text
 
 
