@@ -17,18 +17,8 @@ import numpy.typing as npt
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
+from cellgames.utils.report import plots as drawing
 from cellgames.utils.report.model import Cell, Plot, Section, Table, escape
-from cellgames.utils.report.plots import (
-    AMOUNT,
-    COLOURS,
-    DIFFERENCE,
-    INK,
-    colour_bar,
-    draw_title,
-    name_width,
-    remove_frame,
-    shorten,
-)
 
 from .reader import Frame, Layout, Values, agents_of, make_reader, read_all, scores
 
@@ -334,35 +324,34 @@ def maps(
     import matplotlib
     from matplotlib.colors import Normalize
 
-    names = [shorten(name, 24) for name in rows]
+    names = [drawing.shorten(name, 24) for name in rows]
     tall = min(2.1, max(1.0, 2.6 / layout.aspect))
     wide = min(tall * layout.aspect, 6.0)
-    label, gap, above, foot = 0.25 + name_width(names), 0.15, 0.75, 0.2
+    label, gap, above, foot = 0.25 + drawing.name_width(names), 0.15, 0.75, 0.2
     width = max(label + len(columns) * (wide + gap) + 1.0, 0.6 + 0.105 * len(title))
     height = above + len(names) * (tall + gap) + foot
     figure.set_size_inches(width, height)
     top = max(float(np.abs(layout.shown(board)).max()) for row in values for board in row if np.isfinite(board).all())
     top = top or 1.0
-    colours = matplotlib.colormaps[DIFFERENCE if signed else AMOUNT].with_extremes(bad="#dcdcdc")
+    colours = matplotlib.colormaps[drawing.DIFFERENCE if signed else drawing.AMOUNT].with_extremes(bad="#dcdcdc")
     image: Any = None
     for row, name in enumerate(names):
         y = height - above - row * (tall + gap) - tall
-        figure.text(
-            (label - 0.12) / width, (y + tall / 2) / height, name, fontsize=9, color=INK, ha="right", va="center"
-        )
+        beside = (label - 0.12) / width, (y + tall / 2) / height
+        figure.text(*beside, name, fontsize=9, color=drawing.INK, ha="right", va="center")
         for column, head in enumerate(columns):
             axes = figure.add_axes(((label + column * (wide + gap)) / width, y / height, wide / width, tall / height))
-            remove_frame(axes)
+            drawing.remove_frame(axes)
             axes.set_facecolor("#ffffff")
             board = values[row, column]
             image = layout.draw(axes, board, cmap=colours, norm=Normalize(-top if signed else 0.0, top))
             if marked >= 0 and np.isfinite(board).all():
                 x, y = np.mean(layout.outlines[marked], axis=0)
-                axes.plot(x, y, "x", color=COLOURS[1], markersize=6, markeredgewidth=2)
+                axes.plot(x, y, "x", color=drawing.COLOURS[1], markersize=6, markeredgewidth=2)
             if row == 0:
-                axes.set_title(head, fontsize=8.5, color=INK, pad=3)
+                axes.set_title(head, fontsize=8.5, color=drawing.INK, pad=3)
     left, below = label + len(columns) * (wide + gap), height - above - tall
     bar_axes = figure.add_axes((left / width, below / height, 0.13 / width, tall / height))
     ticks = [-top, 0.0, top] if signed else [0.0, top / 2, top]
-    colour_bar(figure, image, bar_axes, ticks, [f"{100 * tick:.3g} %" for tick in ticks])
-    draw_title(figure, title)
+    drawing.colour_bar(figure, image, bar_axes, ticks, [f"{100 * tick:.3g} %" for tick in ticks])
+    drawing.draw_title(figure, title)

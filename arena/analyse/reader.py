@@ -203,7 +203,20 @@ class Reader:
 
     @cached_property
     def _alike(self) -> npt.NDArray[np.int64]:
-        return symmetric_actions(self.game)
+        """Image of each action under the symmetries that keep the game's start and seats, int64 [S, A].
+
+        The array is empty for games with no symmetry but the identity, or with too many to list.
+        """
+        game, count, actions = self.game, self.game.symmetries, self.game.info.num_actions
+        if count == 1 or game.info.simultaneous or count * actions > _MOST_SYMMETRIES:
+            return np.empty((0, actions), dtype=np.int64)
+        start = game.init(torch.zeros(1, dtype=torch.int64, device="cpu"))
+        seen = game.observe(start, start.current_player)
+        which = torch.arange(count, device="cpu")
+        numbers = torch.arange(actions, device="cpu").expand(count, -1)
+        moved, source = game.transform(seen.expand(count, *seen.shape[1:]), numbers, which)
+        keeps = (moved == seen).flatten(1).all(1)  # a symmetry that exchanges seats shows another player's view
+        return source[keeps].argsort(1).numpy()
 
 
 def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Iterator[T]]) -> Iterator[list[T]]:
@@ -219,23 +232,6 @@ def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Ite
             cause = "`cellgames replay` checks every move"
             raise RecordError(f"game {number} of {game}", "moves of this game", str(error), cause) from None
         yield found
-
-
-def symmetric_actions(game: Game) -> npt.NDArray[np.int64]:
-    """Return the image of each action under the symmetries that keep a game's start and seats, int64 [S, A].
-
-    The array is empty for games with no symmetry but the identity, or with too many to list.
-    """
-    count, actions = game.symmetries, game.info.num_actions
-    if count == 1 or game.info.simultaneous or count * actions > _MOST_SYMMETRIES:
-        return np.empty((0, actions), dtype=np.int64)
-    start = game.init(torch.zeros(1, dtype=torch.int64, device="cpu"))
-    seen = game.observe(start, start.current_player)
-    which = torch.arange(count, device="cpu")
-    numbers = torch.arange(actions, device="cpu").expand(count, -1)
-    moved, source = game.transform(seen.expand(count, *seen.shape[1:]), numbers, which)
-    keeps = (moved == seen).flatten(1).all(1)  # a symmetry that exchanges seats shows another player's view
-    return source[keeps].argsort(1).numpy()
 
 
 def make_reader(game: Game) -> Reader:
