@@ -156,11 +156,10 @@ def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Seq
         met = _meet(game, setting, spec, options)
         rows.append({"against": spec, **evaluation.evaluate(game, met, setting.agent)})
         records += met
-    anchor = ANCHOR if ANCHOR in setting.opponents else setting.opponents[0]
-    ratings = [(line.agent, line.elo, line.low, line.high) for line in make_tables(records, anchor=anchor).standings]
-    made, count = setting.made(game), min(options.games, setting.games)
+    anchor, made = ANCHOR if ANCHOR in setting.opponents else setting.opponents[0], setting.made(game)
+    standings, count = make_tables(records, anchor=anchor).standings, min(options.games, setting.games)
     settings = ", ".join(f"{name} = {value}" for name, value in game.parameters.items())
-    elos = [(name, *_elo(elo, low, high)) for name, elo, low, high in ratings]
+    elos = [(line.agent, *_elo(line.elo, line.low, line.high)) for line in standings]
     parts: tuple[Part, ...] = (
         f"`{options.command}`: {count} games each, {setting.opening_plies} random moves first, seed "
         f"{options.seed}; cellgames {cellgames.__version__}. {settings}.",
@@ -171,9 +170,9 @@ def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Seq
         *([Section(f"How the weights of {setting.agent} were made", (_made(made),))] if made else []),
     )
     about = {"setting": setting.game, "agent": setting.agent, "parameters": plain(game.parameters), "made": made}
-    data: dict[str, Any] = {**about, "rows": rows}
-    data["ratings"] = [dict(zip(("agent", "elo", "low", "high"), rating, strict=True)) for rating in ratings]
-    numbers = json.loads(json.dumps(data, default=str), parse_constant=lambda nan: None)
+    rated = [{name: getattr(line, name) for name in ("agent", "elo", "low", "high")} for line in standings]
+    written = json.dumps({**about, "rows": rows, "ratings": rated}, default=str)
+    numbers = json.loads(written, parse_constant=lambda nan: None)
     write_page(options.out / f"{setting.page}.md", f"{setting.agent} in {setting.game}", parts, numbers)
     return _lines(setting, rows)
 
