@@ -20,7 +20,7 @@ from cellgames.utils.errors import InputError
 
 from .core import LOSS, WIN, Game, Space, State, seeds
 from .core.chance import next_seed
-from .core.solo import BatchOfOne
+from .core.solo import Solo
 from .device_checks import DeviceCheck
 
 Answer = Mapping[str, Tensor]
@@ -515,7 +515,7 @@ class _Checker:
     def solo(self, one: Batch) -> None:
         """Check that a single game outside a batch says and does what the batch of one does."""
         game, state, solo = self.game, one.state, self.game.solo(one.state)
-        if type(solo) is BatchOfOne:
+        if type(solo) is Solo:
             return
         for when in ("before a step", "after a step"):
             pairs: dict[str, tuple[Any, Any]] = {

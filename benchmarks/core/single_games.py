@@ -25,12 +25,11 @@ def play(seconds: float, *, id: str, alone: bool) -> Work:
     """Measure a game by its own host, or as a batch of one; choosing the moves is not timed."""
     import cellgames
     from cellgames.envs.core import Solo, seeds
-    from cellgames.envs.core.solo import BatchOfOne
 
     use_cores(1)
     game, random = cellgames.make(id), Random(0)
     choose = _end_turns if id.startswith("cloth") else _uniform
-    make: Callable[[Any], Solo] = game.solo if alone else partial(BatchOfOne, game)
+    make: Callable[[Any], Solo] = game.solo if alone else partial(Solo, game)
     moves, clock, number = 0, 0.0, 0
     while clock < seconds:
         solo, turn = make(game.init(seeds(number, 1))), 0

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 
 from cellgames.envs.core import chance
-from cellgames.envs.core.solo import BatchOfOne, Solo
+from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import State
 
 from .opponents import UNIFORM
@@ -48,7 +48,7 @@ class SeatSolo:
         ):
             return None
         solo = vector.game.solo(vector.state)
-        return None if type(solo) is BatchOfOne else cls(vector, solo)
+        return None if type(solo) is Solo else cls(vector, solo)
 
     def give_back(self) -> SeatVector:
         """Return the vector with the game as it is now; this object is of no more use."""

@@ -21,7 +21,7 @@ from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import LARGEST, ClothState
 from cellgames.envs.core.info import GameInfo
 from cellgames.envs.core.inputs import check_choices, check_int
-from cellgames.envs.core.solo import BatchOfOne, Solo
+from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import along_envs, innermost
 from cellgames.envs.native import Library, library
 from cellgames.utils.errors import InputError, shown
@@ -218,7 +218,7 @@ class ClothOfGoldWild(ClothOfGold):
 
     @override
     def solo(self, state: ClothState) -> Solo:
-        return BatchOfOne(self, state) if library(state.device) is None else WildSolo(self, state)
+        return Solo(self, state) if library(state.device) is None else WildSolo(self, state)
 
     @override
     def world(self, state: ClothState) -> World:

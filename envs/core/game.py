@@ -24,7 +24,7 @@ from .chance import next_seed, seeds
 from .drawing import BoardView, Notes, Picture, draw_board, grid, headed, to_svg
 from .info import GameInfo
 from .inputs import ActionsError, IllegalActionError, as_actions
-from .solo import BatchOfOne, NativeSolo, Solo
+from .solo import NativeSolo, Solo
 from .state import S, State, along_envs, choose_envs
 from .vector import NativeStep, Positions, Vector
 
@@ -520,7 +520,7 @@ class Game(ABC, Generic[S]):
     def solo(self, state: S) -> Solo:
         """Return one game outside a batch, for interfaces that play a single game; `state` has one env."""
         native = hasattr(self._native_step(torch.device("cpu")), "bound")
-        return NativeSolo(self, state) if native else BatchOfOne(self, state)
+        return NativeSolo(self, state) if native else Solo(self, state)
 
     def vector(
         self,

@@ -2,12 +2,11 @@
 
 Interfaces that play a single game (PettingZoo, a person at a terminal) make one small step after the other, and
 then the cost is the number of tensor operations, not their size. `NativeSolo` plays a batch of one by the game's native
-step in memory that it shares with NumPy; `BatchOfOne` serves every game, and machines without the native library.
+step in memory that it shares with NumPy; `Solo` serves every game, and machines without the native library.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,8 +25,8 @@ _CPU = torch.device("cpu")
 _ALIGNED = 64  # bytes, as torch aligns tensors
 
 
-class Solo(ABC):
-    """A game in progress that is changed by its steps.
+class Solo:
+    """A game in progress that is changed by its steps, which are those of a batch of one.
 
     Args:
         game: the rules.
@@ -46,11 +45,11 @@ class Solo(ABC):
         if len(state) != 1:
             raise InputError("state", "a state of one game", len(state), where=game.id)
         self._game = game
-        self._seed = int(state.seed)
         self._read(state)
 
     def _read(self, state: State) -> None:
-        """Take over the fields that every state has, but for the seed."""
+        """Take over a state; its fields that every state has, but for the seed, as plain numbers."""
+        self._state = state
         self.turn = int(state.turn)
         self.current_player = int(state.current_player)
         self.rewards: list[float] = state.rewards[0].tolist()
@@ -74,69 +73,36 @@ class Solo(ABC):
         """Return the rules and the state: memory that native code knows is not for other processes."""
         return type(self), (self._game, self.state())
 
-    @abstractmethod
     def step(self, actions: Any) -> None:
         """Play one step with legal actions: an integer, or an array [P], [K] or [P, K].
 
         A finished game stays as it is.
         """
-
-    @abstractmethod
-    def legal_actions(self) -> np.ndarray:
-        """Return the mask as a fresh array, bool [A] or [P, A]."""
-
-    @abstractmethod
-    def observe(self, player: int) -> np.ndarray:
-        """Return the player's observation as a fresh array, as `info.observation` says."""
-
-    @abstractmethod
-    def board(self) -> np.ndarray:
-        """Return the position as a fresh array, as `info.board` says."""
-
-    def infos(self, player: int) -> dict[str, Any]:
-        """Return `Game.infos` as plain numbers and lists of them."""
-        return {"score": self.scores[player]}
-
-    @abstractmethod
-    def state(self) -> Any:
-        """Return the same game as a batch of one, a `State` of the game."""
-
-
-class BatchOfOne(Solo):
-    """A single game that steps a batch of one."""
-
-    @override
-    def _read(self, state: State) -> None:
-        super()._read(state)
-        self._state = state
-
-    @override
-    def step(self, actions: Any) -> None:
         batch = torch.tensor(np.asarray(actions), device=self._state.device)[None]
         self._read(self._game.step(self._state, batch, checked=False))
 
-    @override
     def legal_actions(self) -> np.ndarray:
+        """Return the mask as a fresh array, bool [A] or [P, A]."""
         return self._game.legal_actions(self._state)[0].numpy(force=True).copy()
 
-    @override
     def observe(self, player: int) -> np.ndarray:
+        """Return the player's observation as a fresh array, as `info.observation` says."""
         return self._game.observe(self._state, player)[0].numpy(force=True).copy()
 
-    @override
     def board(self) -> np.ndarray:
+        """Return the position as a fresh array, as `info.board` says."""
         return self._game.board(self._state)[0].numpy(force=True).copy()
 
-    @override
     def infos(self, player: int) -> dict[str, Any]:
+        """Return `Game.infos` as plain numbers and lists of them."""
         return {name: value[0].tolist() for name, value in self._game.infos(self._state, player).items()}
 
-    @override
     def state(self) -> Any:
+        """Return the same game as a batch of one, a `State` of the game."""
         return self._state
 
 
-class NativeSolo(BatchOfOne):
+class NativeSolo(Solo):
     """A single game that steps by the native step of a `Vector`, in memory that NumPy and torch share."""
 
     _game: Game[Any]
@@ -204,7 +170,7 @@ class NativeSolo(BatchOfOne):
 
     @override
     def infos(self, player: int) -> dict[str, Any]:
-        return Solo.infos(self, player) if self._scores_alone else super().infos(player)
+        return {"score": self.scores[player]} if self._scores_alone else super().infos(player)
 
     @override
     def state(self) -> Any:

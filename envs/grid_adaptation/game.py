@@ -17,7 +17,7 @@ from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.inputs import check_choices, check_int
-from cellgames.envs.core.solo import BatchOfOne, Solo
+from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import along_envs
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
@@ -298,7 +298,7 @@ class GridAdaptation(Game[G]):
 
     @override
     def solo(self, state: G) -> Solo:
-        return BatchOfOne(self, state) if library(state.device) is None else GridSolo(self, state)
+        return Solo(self, state) if library(state.device) is None else GridSolo(self, state)
 
     @override
     def action_to_string(self, action: int) -> str:

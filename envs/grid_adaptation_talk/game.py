@@ -20,7 +20,7 @@ from cellgames.envs.boards.bitboards import popcount
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.inputs import check_choices, check_int
-from cellgames.envs.core.solo import BatchOfOne, Solo
+from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import along_envs, choose_envs
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.notation import Position
@@ -287,7 +287,7 @@ class GridAdaptationTalk(GridAdaptation[TalkState]):
     @override
     def solo(self, state: TalkState) -> Solo:
         if library(state.device) is None or self.reward_sharing is not None or self.promises != "none":
-            return BatchOfOne(self, state)
+            return Solo(self, state)
         return TalkSolo(self, state)
 
     @override

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from cellgames.envs.core.solo import BatchOfOne
+from cellgames.envs.core.solo import Solo
 from cellgames.envs.grid_adaptation.solo import GridSolo
 
 from . import words
@@ -42,7 +42,7 @@ class TalkSolo(GridSolo):
 
     @override
     def board(self) -> npt.NDArray[np.int8]:
-        return BatchOfOne.board(self)
+        return Solo.board(self)
 
     @override
     def infos(self, player: int) -> dict[str, Any]:

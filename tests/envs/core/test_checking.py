@@ -18,7 +18,7 @@ from toy_games import Race, RaceState, Sealed, SealedState
 
 from cellgames.envs.checking import ContractError, check_game
 from cellgames.envs.core import Game
-from cellgames.envs.core.solo import BatchOfOne
+from cellgames.envs.core.solo import Solo
 
 SLOW = ("cloth-of-gold-wild-small-v0", "cloth-of-gold-fair-small-v0", "grid-adaptation-talk-small-v0")
 QUICK = [id for id in smaller(GAMES) if id not in SLOW]
@@ -95,7 +95,7 @@ def swaps_for_all(self: Sealed, state: SealedState, player: int) -> dict[str, Te
     return {"score": state.scores[:1, player].expand(len(state))}
 
 
-class Backwards(BatchOfOne):
+class Backwards(Solo):
     """A single game that shows each seat the other's view."""
 
     def observe(self, player: int) -> Any:
