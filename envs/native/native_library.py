@@ -31,20 +31,6 @@ SWITCH = "CELLGAMES_NATIVE"
 
 _USED: ContextVar[bool] = ContextVar("_USED", default=True)
 
-_RETURNING = (
-    "cellgames_connection_gumbel",
-    "cellgames_connection_proof",
-    "cellgames_instruction_set",
-    "cellgames_native_interface",
-    "cellgames_torus_gumbel",
-    "cellgames_torus_solver_entries",
-    "cellgames_torus_solver_new",
-    "cellgames_torus_solver_nodes",
-    "cellgames_torus_solver_proof",
-    "cellgames_trunk_scratch",
-)
-"""Functions that return a whole number; the others return nothing."""
-
 Library: TypeAlias = ctypes.CDLL
 """The loaded library, whose functions take whole numbers, tensors and addresses (see `_FUNCTIONS`)."""
 
@@ -114,20 +100,15 @@ def _loaded() -> tuple[Library | None, NativeStatus]:
     try:
         loaded = ctypes.CDLL(path)
         _declare(loaded)
-        problem = _mismatch(loaded)
+        number = loaded.cellgames_native_interface()
+        fault = f"was built from other sources (interface {number}, expected {INTERFACE}); reinstall"
+        problem = "" if number == INTERFACE else f"the native library {fault}"
     except (OSError, AttributeError) as error:
         problem = f"the native library cannot be loaded ({error}); install the package anew"
     if problem:
         warnings.warn(f"{path}: {problem}. The slower torch code runs instead.", stacklevel=4)
         return None, NativeStatus(path, problem)
     return loaded, NativeStatus(path, "")
-
-
-def _mismatch(loaded: Library) -> str:
-    number = loaded.cellgames_native_interface()
-    if number == INTERFACE:
-        return ""
-    return f"the native library was built from other sources (interface {number}, expected {INTERFACE}); reinstall"
 
 
 class _Address(ctypes.c_void_p):
@@ -156,14 +137,14 @@ class _TensorArgument:
 
 def _declare(loaded: Library) -> None:
     """Tell `ctypes` the arguments and the result of each function."""
-    for name, arguments in _FUNCTIONS.items():
-        function = getattr(loaded, name)
+    for name, signature in _FUNCTIONS.items():
+        function, (arguments, _, result) = getattr(loaded, name), signature.partition("-> ")
         function.argtypes = [
             _PLAIN.get(kind) or _TensorArgument(_DTYPES[kind], bool(written))
             for times, written, kind in re.findall(r"(\d*)(&?)(\S)", arguments)
             for _ in range(int(times or 1))
         ]
-        function.restype = ctypes.c_int64 if name in _RETURNING else None
+        function.restype = _PLAIN.get(result)
 
 
 _PLAIN: dict[str, Any] = {"n": ctypes.c_int64, "p": ctypes.c_void_p, "d": ctypes.c_double}
@@ -172,12 +153,12 @@ _DTYPES = {
     **{"B": torch.uint8, "?": torch.bool, "f": torch.float32},
 }
 _FUNCTIONS = {
-    "cellgames_native_interface": "",
-    "cellgames_instruction_set": "n",
+    "cellgames_native_interface": "-> n",
+    "cellgames_instruction_set": "n -> n",
     "cellgames_torus_winners": "3n i q i &i",
     "cellgames_torus_uct": "2p",
     "cellgames_torus_step": "2p 3n 6p",
-    "cellgames_torus_gumbel": "2p",
+    "cellgames_torus_gumbel": "2p -> n",
     "cellgames_torus_put_stones": "3n 2q 4p",
     "cellgames_connection_put_stones": "p 2n 2q 2p",
     "cellgames_connection_step": "2p 3n 6p",
@@ -187,24 +168,24 @@ _FUNCTIONS = {
     "cellgames_connection_winning": "p 2n i q &?",
     "cellgames_connection_winners": "p 2n i q i &i",
     "cellgames_connection_uct": "3p",
-    "cellgames_connection_gumbel": "3p",
+    "cellgames_connection_gumbel": "3p -> n",
     "cellgames_connection_walks": "6n 2i B &B",
     "cellgames_connection_solve": "2p n p 2n p",
     "cellgames_connection_looks": "p 2n p q 2&q &?",
-    "cellgames_connection_proof": "2p n p n p n p",
-    "cellgames_torus_solver_new": "3n p",
+    "cellgames_connection_proof": "2p n p n p n p -> n",
+    "cellgames_torus_solver_new": "3n p -> n",
     "cellgames_torus_solver_each": "3n 2p n p",
     "cellgames_torus_solver_bound": "3n",
     "cellgames_torus_solver_search": "3n 2p n 2p",
     "cellgames_torus_solver_moves": "3n 2p n p",
-    "cellgames_torus_solver_nodes": "n",
-    "cellgames_torus_solver_proof": "n p 2n p n p",
-    "cellgames_torus_solver_entries": "3n p",
+    "cellgames_torus_solver_nodes": "n -> n",
+    "cellgames_torus_solver_proof": "n p 2n p n p -> n",
+    "cellgames_torus_solver_entries": "3n p -> n",
     "cellgames_torus_solver_add": "2n p",
     "cellgames_torus_solver_clear": "n",
     "cellgames_torus_solver_end": "n",
     "cellgames_trunk": "p",
-    "cellgames_trunk_scratch": "p",
+    "cellgames_trunk_scratch": "p -> n",
     "cellgames_trunk_backward": "2p",
     "cellgames_cloth_of_gold": "7n q &q",
     "cellgames_cloth_of_gold_units": "2p 3n q ?",
@@ -233,4 +214,7 @@ _FUNCTIONS = {
     "cellgames_grid_adaptation_legal": "p 3n 3p",
     "cellgames_grid_adaptation_trials": "4p",
 }
-"""The arguments of each function: n a whole number, d a float, p an address, others tensors by dtype, & if written."""
+"""The arguments of each function: n a whole number, d a float, p an address, others tensors by dtype, & if written.
+
+What a function returns stands behind an arrow.
+"""
