@@ -17,9 +17,9 @@ from gymnasium import spaces
 from torch import Tensor
 
 from cellgames.envs.core import Game
-from cellgames.envs.core.inputs import ActionsError, from_numbers
+from cellgames.envs.core.inputs import from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.errors import InputError, check_one_of, listed, located
+from cellgames.utils.errors import InputError, check_one_of, listed
 
 from .opponents import Opponents
 from .pettingzoo_common import action_space_of, box_of, checked_seed
@@ -116,10 +116,7 @@ def as_tensor(game: Game, actions: Any, *batch: int) -> Tensor:
     components = len(game.info.action_nvec)
     shape = (*batch, components) if components > 1 else batch
     letters = ", ".join(["B"] * len(batch) + ["K"] * (components > 1))
-    try:
-        return from_numbers(actions, shape, f"shape [{letters}] = ", "give one action of the learner's per env")
-    except ActionsError as error:
-        raise located(error, game.id) from None
+    return from_numbers(actions, shape, f"shape [{letters}] = ", "give one action of the learner's per env", game.id)
 
 
 def endings(ended: Ended) -> list[tuple[int, npt.NDArray[Any], dict[str, Any]]]:

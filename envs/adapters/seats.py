@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import LOSS, Game, chance
+from cellgames.envs.core.inputs import as_actions
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 from cellgames.envs.core.vector import Positions, Starts, check_num_envs, positions_by_env, put_positions
@@ -283,8 +284,8 @@ class SeatVector(Generic[S]):
         """
         game, info, mask, components = self.game, self.game.info, self.action_mask, len(self.game.info.action_nvec)
         shape = (self.num_envs,) if components == 1 else (self.num_envs, components)
-        hint = "give one action of the learner's per env"
-        actions = game.check_integers(actions, shape, ["B", "K"][: len(shape)], device=self.device, hint=hint)
+        axes, hint = f"shape [B{', K' * (components > 1)}] = ", "give one action of the learner's per env"
+        actions = as_actions(actions, shape, self.device, axes, hint, game.id)
         choices = actions.reshape(self.num_envs, components)
         legal = info.admits(mask, choices)
         if legal.all():

@@ -17,13 +17,13 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.native.operators import Compile
-from cellgames.utils.errors import InputError, located, shown
+from cellgames.utils.errors import InputError, shown
 
 from . import chance
 from .chance import next_seed, seeds
 from .drawing import BoardView, Notes, Picture, draw_board, grid, headed, to_svg
 from .info import GameInfo
-from .inputs import ActionsError, IllegalActionError, as_actions
+from .inputs import IllegalActionError, as_actions
 from .solo import NativeSolo, Solo
 from .state import S, State, along_envs, choose_envs
 from .vector import NativeStep, Positions, Vector
@@ -223,9 +223,9 @@ class Game(ABC, Generic[S]):
         info, components = self.info, len(self.info.action_nvec)
         if components == 1 and not info.simultaneous and _legal_numbers(actions, legal):  # as nearly always
             return actions
-        letters = ["B"] + ["P"] * info.simultaneous + ["K"] * (components > 1)
+        axes = f"shape [B{', P' * info.simultaneous}{', K' * (components > 1)}] = "
         hint = "did you pass one game's actions to a batch, or one player's to all?"
-        actions = self.check_integers(actions, (len(state), *info.action_shape), letters, hint=hint)
+        actions = as_actions(actions, (len(state), *info.action_shape), None, axes, hint, self.id)
         if actions.device != state.device:
             raise InputError("actions", f"actions on {state.device}", str(actions.device), where=self.id)
         seats = info.num_players if info.simultaneous else 1
@@ -238,29 +238,6 @@ class Game(ABC, Generic[S]):
             seat = seat if info.simultaneous else int(state.current_player[env_id])
             raise self.illegal_action(state, env_id, seat, component, action)
         return actions
-
-    def check_integers(
-        self,
-        actions: Any,
-        shape: tuple[int, ...],
-        letters: list[str],
-        *,
-        device: torch.device | None = None,
-        hint: str = "",
-    ) -> Tensor:
-        """Return actions as int64 if they are integers of a shape, else raise an `InputError`.
-
-        Args:
-            actions: anything.
-            shape: expected shape.
-            letters: names of its axes, for the message.
-            device: device of the result; None leaves the actions where they are.
-            hint: likely cause of another shape.
-        """
-        try:
-            return as_actions(actions, shape, device, f"shape [{', '.join(letters)}] = ", hint)
-        except ActionsError as error:
-            raise located(error, self.id) from None
 
     def illegal_action(self, state: S, env_id: int, seat: int, component: int, action: int) -> IllegalActionError:
         """Return the error of an illegal choice of a component by the player on `seat` in one game of the batch."""

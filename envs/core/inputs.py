@@ -65,7 +65,12 @@ class ActionsError(InputError):
 
 
 def as_actions(
-    given: Any, shape: tuple[int, ...], device: torch.device | str | None = None, axes: str = "shape ", hint: str = ""
+    given: Any,
+    shape: tuple[int, ...],
+    device: torch.device | str | None = None,
+    axes: str = "shape ",
+    hint: str = "",
+    where: str = "",
 ) -> Tensor:
     """Return actions as a plain int64 tensor of a shape.
 
@@ -75,43 +80,45 @@ def as_actions(
         device: device to move them to; None leaves them where they are.
         axes: text before the shape in the message about another one, such as "shape [B, P] = ".
         hint: likely cause of another shape.
+        where: the game's id, for messages.
 
     Raises:
         ActionsError: it is something else.
     """
     if not isinstance(given, Tensor):
-        raise ActionsError("actions", NO_TENSOR, type(given).__name__)
+        raise ActionsError("actions", NO_TENSOR, type(given).__name__, where=where)
     if given.is_nested or given.layout != torch.strided:
-        raise ActionsError("actions", _DENSE, "a nested tensor" if given.is_nested else str(given.layout))
+        raise ActionsError("actions", _DENSE, "a nested tensor" if given.is_nested else str(given.layout), where=where)
     if given.dtype not in _INTEGERS:
-        raise ActionsError("actions", _NO_NUMBERS, str(given.dtype))
+        raise ActionsError("actions", _NO_NUMBERS, str(given.dtype), where=where)
     if tuple(given.shape) != shape:
-        raise ActionsError("actions", f"{axes}{list(shape)}", list(given.shape), hint)
+        raise ActionsError("actions", f"{axes}{list(shape)}", list(given.shape), hint, where)
     if device is not None and given.is_meta:
-        raise ActionsError("actions", _DENSE, "a meta tensor")
+        raise ActionsError("actions", _DENSE, "a meta tensor", where=where)
     actions: Tensor = given.to(device, torch.int64)
     if given.dtype == torch.uint64:  # numbers from 2^63 on would become negative
         actions = actions.masked_fill(actions < 0, torch.iinfo(torch.int64).max)
     return actions
 
 
-def from_numbers(given: Any, shape: tuple[int, ...], axes: str = "shape ", hint: str = "") -> Tensor:
+def from_numbers(given: Any, shape: tuple[int, ...], axes: str = "shape ", hint: str = "", where: str = "") -> Tensor:
     """Return actions as `as_actions` does, also those that are numbers, lists of numbers or arrays.
 
     Raises:
         ActionsError: they are something else.
     """
     if isinstance(given, Tensor):
-        return as_actions(given, shape, "cpu", axes, hint)
+        return as_actions(given, shape, "cpu", axes, hint, where)
     try:
         array = np.asarray(given)
     except Exception as error:  # whatever an object's own methods raise, and numpy for lists of many lengths
-        raise ActionsError("actions", _NO_NUMBERS, f"{type(given).__name__} ({type(error).__name__})") from None
+        got = f"{type(given).__name__} ({type(error).__name__})"
+        raise ActionsError("actions", _NO_NUMBERS, got, where=where) from None
     if array.dtype.kind not in "iu" or np.ma.is_masked(given):
         kind = "a masked array" if np.ma.is_masked(given) else str(array.dtype)
-        raise ActionsError("actions", _NO_NUMBERS, f"{kind}: {shown(given)}")
+        raise ActionsError("actions", _NO_NUMBERS, f"{kind}: {shown(given)}", where=where)
     if array.shape != shape:
-        raise ActionsError("actions", f"{axes}{list(shape)}", list(array.shape), hint)
+        raise ActionsError("actions", f"{axes}{list(shape)}", list(array.shape), hint, where)
     if array.dtype == np.uint64:
         array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
     return torch.from_numpy(array.astype(np.int64))
