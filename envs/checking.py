@@ -23,9 +23,6 @@ from .core.chance import next_seed
 from .core.solo import Solo
 from .device_checks import DeviceCheck
 
-Answer = Mapping[str, Tensor]
-"""The answers of a function by name, each [B, ...]: one tensor named "", or several, such as a state's fields."""
-
 _NUM_ENVS = 7
 _MOST_ROWS = 4096  # steps that are played to know what a hint should be
 _STATE = {
@@ -62,7 +59,8 @@ class Batch(NamedTuple):
         return type(self)(*(part[env_ids] for part in self))
 
 
-Function = Callable[[Game, Batch], Answer]
+Function = Callable[[Game, Batch], Any]
+"""A function of a game, which answers by a tensor [B, ...], several by name, a state, or None."""
 
 
 def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
@@ -112,22 +110,21 @@ def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
     check.pictures(going.rows(torch.arange(len(going.players), device="cpu")[-2:]))
 
 
-def _fields(state: State) -> Answer:
-    return {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+def _named(answer: Any) -> Mapping[str, Any]:
+    """Return the tensors of an answer by name: a state's by its fields, one alone as ""."""
+    if isinstance(answer, State):
+        return {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
+    return {} if answer is None else answer if isinstance(answer, Mapping) else {"": answer}
 
 
-def _or_none(answer: Tensor | None) -> Answer:
-    return {} if answer is None else {"": answer}
-
-
-def _of_going(done: Tensor, answer: Tensor) -> Answer:
+def _of_going(done: Tensor, answer: Tensor) -> Tensor:
     """Return an answer that has no meaning for games that are over."""
     answer = answer.clone()
     answer[done] = 0
-    return {"": answer}
+    return answer
 
 
-def _transformed(game: Game, batch: Batch) -> Answer:
+def _transformed(game: Game, batch: Batch) -> dict[str, Tensor]:
     mask = game.legal_actions(batch.state)
     if game.info.simultaneous:
         mask = mask[torch.arange(len(mask), device=mask.device), batch.players]
@@ -137,12 +134,12 @@ def _transformed(game: Game, batch: Batch) -> Answer:
 
 
 _ACTS: dict[str, Function] = {
-    "init(seeds)": lambda game, batch: _fields(game.init(batch.state.seed)),
-    "step(state, actions)": lambda game, batch: _fields(game.step(batch.state, batch.actions)),
+    "init(seeds)": lambda game, batch: game.init(batch.state.seed),
+    "step(state, actions)": lambda game, batch: game.step(batch.state, batch.actions),
     "random_actions(state, bits)": lambda game, batch: _of_going(
         batch.state.done, game.random_actions(batch.state, batch.bits)
     ),
-    "_restart(state, done)": lambda game, batch: _fields(game._restart(batch.state.clone(), batch.state.done)),
+    "_restart(state, done)": lambda game, batch: game._restart(batch.state.clone(), batch.state.done),
 }
 """All that begins and steps games, by what the call looks like."""
 
@@ -150,25 +147,23 @@ _ACTS: dict[str, Function] = {
 def _views(game: Game) -> dict[str, Function]:
     """Return all that a game says of positions, by what the call looks like."""
     found: dict[str, Function] = {
-        "legal_actions(state)": lambda game, batch: {"": game.legal_actions(batch.state)},
-        "observe(state, player)": lambda game, batch: {"": game.observe(batch.state, batch.players)},
-        "board(state)": lambda game, batch: {"": game.board(batch.state)},
-        "outcome(state)": lambda game, batch: {"": game.outcome(batch.state)},
-        "is_last_turn(state)": lambda game, batch: {"": game.is_last_turn(batch.state)},
+        "legal_actions(state)": lambda game, batch: game.legal_actions(batch.state),
+        "observe(state, player)": lambda game, batch: game.observe(batch.state, batch.players),
+        "board(state)": lambda game, batch: game.board(batch.state),
+        "outcome(state)": lambda game, batch: game.outcome(batch.state),
+        "is_last_turn(state)": lambda game, batch: game.is_last_turn(batch.state),
         "_legal_again(state, mask)": lambda game, batch: _of_going(
             batch.state.done, game._legal_again(batch.state, ~game._legal(batch.state))
         ),
     }
     for seat in range(game.info.num_players):
-        found[f"observe(state, {seat})"] = partial(
-            lambda seat, game, batch: {"": game.observe(batch.state, seat)}, seat
-        )
+        found[f"observe(state, {seat})"] = partial(lambda seat, game, batch: game.observe(batch.state, seat), seat)
         found[f"infos(state, {seat})"] = partial(lambda seat, game, batch: game.infos(batch.state, seat), seat)
     if not game.info.simultaneous:
         found |= {
-            "winning_actions(state)": lambda game, batch: _or_none(game.winning_actions(batch.state)),
-            "winning_actions(state, player)": lambda g, batch: _or_none(g.winning_actions(batch.state, batch.players)),
-            "defending_actions(state)": lambda game, batch: _or_none(game.defending_actions(batch.state)),
+            "winning_actions(state)": lambda game, batch: game.winning_actions(batch.state),
+            "winning_actions(state, player)": lambda game, batch: game.winning_actions(batch.state, batch.players),
+            "defending_actions(state)": lambda game, batch: game.defending_actions(batch.state),
         }
     if game.symmetries > 1:
         found["transform(observation, actions, which)"] = _transformed
@@ -241,8 +236,9 @@ class _Checker:
             return
         self.fail(what, "a ValueError", "an answer")
 
-    def same(self, what: str, expected: Answer, got: Answer, cause: str = "") -> None:
-        """Check that two answers agree, and name their first difference."""
+    def same(self, what: str, first: Any, second: Any, cause: str = "") -> None:
+        """Check that the second of two answers is as the first, and name their first difference."""
+        expected, got = _named(first), _named(second)
         self.demand(expected.keys() == got.keys(), what, f"the names {list(expected)}", f"{list(got)}", cause)
         for part, right in expected.items():
             wrong, name = got[part], f"{what}{part and f', {part}'}"
@@ -254,11 +250,11 @@ class _Checker:
                 place = f"{what}, {part and f'{part} of '}env {where[0]}"
                 self.fail(place, f"{values[0]}{at}", values[1], cause)
 
-    def ask(self, what: str, function: Function, batch: Batch, game: Game | None = None) -> Answer:
-        """Return the answer of a function; any error is one of the game."""
+    def ask(self, what: str, function: Function, batch: Batch, game: Game | None = None) -> Mapping[str, Tensor]:
+        """Return the answer of a function by name; any error is one of the game."""
         count = len(batch.players)
         try:
-            answer = function(game or self.game, batch)
+            answer = _named(function(game or self.game, batch))
         except Exception as error:
             self.fail(f"{what}, {count} games", "an answer", f"{type(error).__name__}: {error}")
         for part, tensor in answer.items():
@@ -332,8 +328,7 @@ class _Checker:
             actions, before = game.random_actions(state, generator), state.clone()
             after, when = game.step(state, actions), f"in step {turn + 1}"
             self.demand(state.equal(before), f"step {when}", "a state that stays as it is", "a changed one", _IN_PLACE)
-            again = _fields(game.step(state, actions))
-            self.same(f"the same step again {when}", _fields(after), again, _CHANCE)
+            self.same(f"the same step again {when}", after, game.step(state, actions), _CHANCE)
             history.append(state := after)
             played.append(actions)
         return history, played
@@ -341,7 +336,7 @@ class _Checker:
     def position(self, first: Any, state: Any, when: str) -> None:
         """Check shapes, dtypes and bounds of a state's fields, and of all that a game says of a position."""
         info = self.game.info
-        for name, tensor in _fields(state).items():
+        for name, tensor in _named(state).items():
             start = getattr(first, name)
             dtype, shape = _STATE.get(name, start.dtype), [_NUM_ENVS, *start.shape[1:]]
             shape = [_NUM_ENVS, info.num_players] if name in ("rewards", "scores") else shape
@@ -426,7 +421,7 @@ class _Checker:
     def arguments(self, batch: Batch) -> None:
         """Check that a step depends on its arguments, and not on dtypes, earlier rewards, or seeds without chance."""
         game, state, actions = self.game, batch.state, batch.actions
-        after = _fields(game.step(state, actions))
+        after = game.step(state, actions)
         for dtype in (torch.uint8, torch.int32):
             if max(game.info.action_nvec) <= torch.iinfo(dtype).max:
                 given = batch._replace(actions=actions.to(dtype))
@@ -434,20 +429,18 @@ class _Checker:
                 self.same(what, after, self.ask(what, _ACTS["step(state, actions)"], given), "no actions.long()")
         told = game.step(state.replace(rewards=state.rewards + 1), actions)
         cause = "rewards are added up; they are those of the last step only"
-        self.same("step(state, actions) after other rewards", after, _fields(told), cause)
+        self.same("step(state, actions) after other rewards", after, told, cause)
         if not game.info.stochastic:
             cause, other = "info.stochastic should be True, as chance plays a part", next_seed(state.seed)
-            one, two = (_fields(game.init(given).replace(seed=state.seed)) for given in (state.seed, other))
+            one, two = (game.init(given).replace(seed=state.seed) for given in (state.seed, other))
             self.same("init(seeds) of other seeds", one, two, cause)
             moved = game.step(state.replace(seed=other), actions).replace(seed=state.seed)
-            self.same("step(state, actions) with other seeds", after, _fields(moved), cause)
+            self.same("step(state, actions) with other seeds", after, moved, cause)
         self.refuses("step(state, actions) with too few actions", lambda: game.step(state, actions[1:]))
         self.refuses("step(state, actions) with actions that are floats", lambda: game.step(state, actions.double()))
-        expected, fresh = _fields(state.clone()), _fields(game.init(next_seed(state.seed)))
-        for name, tensor in expected.items():
-            tensor[state.done] = fresh[name][state.done]
+        expected = state.put(state.done, game.init(next_seed(state.seed))[state.done])
         restarted, cause = game._restart(state.clone(), state.done), "a field of the new games is not that of `init`"
-        self.same("_restart(state, done)", expected, _fields(restarted), cause)
+        self.same("_restart(state, done)", expected, restarted, cause)
 
     # --- hints, symmetries, single games, pictures ------------------------------------------------------------
 
@@ -474,14 +467,14 @@ class _Checker:
         own = torch.arange(game.info.num_players, device="cpu") == movers[:, None]
         wins = by_action((game.outcome(after) == torch.where(own, WIN, LOSS)).all(1))
         cause = "playing the action shows it"
-        self.same("winning_actions(state)", {"": wins}, {"": winning & tried}, cause)
-        named = _or_none(game.winning_actions(state, state.current_player))
-        self.same("winning_actions(state, state.current_player)", {"": winning}, named)
+        self.same("winning_actions(state)", wins, winning & tried, cause)
+        named = game.winning_actions(state, state.current_player)
+        self.same("winning_actions(state, state.current_player)", winning, named)
         defending, next_wins = game.defending_actions(state), game.winning_actions(after)
         if defending is not None and next_wins is not None:
             matters = ~winning.any(1, keepdim=True)  # elsewhere the answer has no meaning
             holds = by_action(~next_wins.any(1)) & matters
-            self.same("defending_actions(state)", {"": holds}, {"": defending & tried & matters}, cause)
+            self.same("defending_actions(state)", holds, defending & tried & matters, cause)
 
     def playouts(self, state: Any) -> None:
         """Check random outcomes: numbers, sums, games that are over, and a generator that None leaves alone."""
@@ -493,7 +486,7 @@ class _Checker:
         outcome = game.outcome(state)
         fits = result.dtype == torch.int8 and result.shape == outcome.shape and int(result.abs().max()) <= 1
         self.demand(fits, what, f"-1 to 1, int8 {list(outcome.shape)}", f"{result.dtype} {list(result.shape)}")
-        self.same(f"{what} of games that are over", {"": outcome[state.done]}, {"": result[state.done]})
+        self.same(f"{what} of games that are over", outcome[state.done], result[state.done])
         sums = not (game.info.zero_sum and result.sum(1).any())
         self.demand(sums, what, "outcomes that add up to 0", f"{result.tolist()}")
 
@@ -505,7 +498,7 @@ class _Checker:
         for which in range(game.symmetries if game.symmetries > 1 else 0):
             moved, actions = game.transform(seen, numbers, torch.tensor([which], device="cpu"))
             what = f"transform(observation, actions, {which})"
-            self.same(what, {"": numbers}, {"": actions.sort(1).values}, "two actions move to one place")
+            self.same(what, numbers, actions.sort(1).values, "two actions move to one place")
             kinds = [f"{x.dtype} {list(x.shape)}" for x in (seen, moved)]
             self.demand(kinds[0] == kinds[1], what, *kinds)
             if which == 0:
@@ -530,7 +523,7 @@ class _Checker:
             for name, (right, wrong) in pairs.items():
                 agree = np.array_equal(right, wrong) if isinstance(right, np.ndarray) else right == wrong
                 self.demand(agree, f"solo(state).{name} {when}", f"{right}, as the batch of one has", f"{wrong}")
-            self.same(f"solo(state).state() {when}", _fields(state), _fields(solo.state()))
+            self.same(f"solo(state).state() {when}", state, solo.state())
             if when == "before a step":
                 state, action = game.step(state, one.actions), one.actions[0].numpy()
                 solo.step(int(action) if action.ndim == 0 else action)
