@@ -50,10 +50,8 @@ def board_tables(board: Board, device: torch.device) -> Tables:
 
 def _places(board: Board, device: torch.device) -> Tensor:
     """Return the cell at each place of the planes, `N` for places without one: int64 [K n^2]."""
-    n = board.size
-    places = torch.full((board.kinds * n * n,), board.cells, device=device)
-    for cell, (kind, row, col) in enumerate(board.spots):
-        places[(kind * n + row) * n + col] = cell
+    places = torch.full((board.kinds * board.size**2,), board.cells, device=device)
+    places[cell_places(board, device)] = torch.arange(board.cells, device=device)
     return places
 
 
@@ -70,11 +68,10 @@ def symmetries(board: Board, swap: bool, device: torch.device) -> tuple[Tensor, 
         if not swap or all(turn[mirror[cell]] == mirror[turn[cell]] for cell in range(board.cells))
     ]
     of_actions = torch.tensor([[*turn, *([board.cells] if swap else [])] for turn in kept], device=device)
-    places = _places(board, device)
-    at = torch.zeros(board.cells + 1, dtype=torch.int64, device=device)
-    at[places] = torch.arange(len(places), device=device)
-    cells = torch.tensor([[*turn, board.cells] for turn in kept], device=device)[:, places]
-    return of_actions, torch.where(places == board.cells, torch.arange(len(places), device=device), at[cells])
+    sources = torch.arange(board.kinds * board.size**2, device=device).repeat(len(kept), 1)
+    at = cell_places(board, device)
+    sources[:, at] = at[torch.tensor(kept, device=device)]
+    return of_actions, sources
 
 
 @table

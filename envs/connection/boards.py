@@ -14,9 +14,8 @@ At every corner inside a board three cells meet. That is why one player always w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Literal, TypeAlias
 
 from cellgames.envs.stones.stone_view import Form
@@ -49,23 +48,64 @@ class Board:
         shape: rhombus or triangle.
         tiling: hexagons, or octagons and squares.
         size: rows and columns of the first kind, `n`.
-        spots: kind, row and column of each cell.
-        rings: neighbours around each cell, clockwise; None off the board.
-        slots: eight for each cell, four slots of two for `joining`; the cell itself where there is no neighbour.
-        sides: for each cell the mask of the sides that it lies on.
-        mirrored: for each cell the one across the line from the upper left to the lower right corner.
-        symmetries: the cell whose content comes to each cell, for every symmetry that keeps all goals; 0 moves nothing.
     """
 
     shape: Shape
     tiling: Tiling
     size: int
-    spots: tuple[Spot, ...]
-    rings: tuple[tuple[int | None, ...], ...]
-    slots: tuple[tuple[int, ...], ...]
-    sides: tuple[int, ...]
-    mirrored: tuple[int, ...]
-    symmetries: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def spots(self) -> tuple[Spot, ...]:
+        """Kind, row and column of each cell."""
+        spots: list[Spot] = []
+        for kind in range(self.kinds):
+            n = self.size - kind
+            for row in range(n):
+                spots += [(kind, row, col) for col in range(n if self.shape == "rhombus" else n - row)]
+        return tuple(spots)
+
+    @cached_property
+    def _number(self) -> dict[Spot, int]:
+        return {spot: cell for cell, spot in enumerate(self.spots)}
+
+    @cached_property
+    def rings(self) -> tuple[tuple[int | None, ...], ...]:
+        """The neighbours around each cell, clockwise; None off the board."""
+        return tuple(tuple(map(self._number.get, _around(self.tiling, spot))) for spot in self.spots)
+
+    @cached_property
+    def slots(self) -> tuple[tuple[int, ...], ...]:
+        """Eight for each cell, four slots of two for `joining`; the cell itself where there is no neighbour."""
+        slots = []
+        for cell, ring in enumerate(self.rings):
+            pairs = [near for near in ring for _ in range(2)] if len(ring) == 4 else ring
+            slots.append(tuple(cell if near is None else near for near in [*pairs, None, None][:_SLOTS]))
+        return tuple(slots)
+
+    @cached_property
+    def sides(self) -> tuple[int, ...]:
+        """For each cell the mask of the sides that it lies on."""
+        return tuple(_sides(self.shape, self.size, spot) for spot in self.spots)
+
+    @cached_property
+    def mirrored(self) -> tuple[int, ...]:
+        """For each cell the one across the line from the upper left to the lower right corner."""
+        return tuple(self._number[kind, col, row] for kind, row, col in self.spots)
+
+    @cached_property
+    def symmetries(self) -> tuple[tuple[int, ...], ...]:
+        """The cell whose content comes to each cell, for every symmetry that keeps all goals; 0 moves nothing."""
+        rhombus, places = self.shape == "rhombus", list[tuple[int, tuple[int, ...]]]()
+        for kind, row, col in self.spots:
+            end = self.size - 1 - kind
+            # From one side and from the other; in a triangle the distances to its sides.
+            places.append((kind, (row, col, end - row, end - col) if rhombus else (row, col, end - row - col)))
+        turns = [(0, 1), (2, 3), (0, 3), (2, 1)] if rhombus else [(0, 1), (1, 0), (0, 2), (1, 2), (2, 0), (2, 1)]
+        all_keep = rhombus == (self.tiling == "octagons")
+        return tuple(
+            tuple(self._number[kind, at[row], at[col]] for kind, at in places)
+            for row, col in (turns if all_keep else turns[:2])
+        )
 
     @property
     def cells(self) -> int:
@@ -118,7 +158,7 @@ class Board:
             examples = "'b1'" if self.kinds == 1 else "'b1' (octagon) or 'a1+' (square)"
             raise InputError("cell", f"a cell such as {examples}", shown(name))
         spot = (len(match[3]), int(match[2]) - 1, ord(match[1]) - ord("a"))
-        found = _by_spot(self.shape, self.tiling, self.size).get(spot)
+        found = self._number.get(spot)
         if found is None:
             last = self.name(sum(kind == 0 for kind, _, _ in self.spots) - 1)
             raise InputError("cell", f"a cell of the board, from {self.name(0)} to {last}", shown(name))
@@ -128,40 +168,7 @@ class Board:
 @cache
 def board(shape: Shape, tiling: Tiling, size: int) -> Board:
     """Return the board of a shape, a tiling and a size; made once."""
-    number = _by_spot(shape, tiling, size)
-    spots = tuple(number)
-
-    rings = [[number.get(near) for near in _around(tiling, spot)] for spot in spots]
-    slots = []
-    for cell, ring in enumerate(rings):
-        pairs = [near for near in ring for _ in range(2)] if len(ring) == 4 else ring
-        slots.append(tuple(cell if near is None else near for near in [*pairs, None, None][:_SLOTS]))
-
-    def moved(turn: Callable[[Spot], Spot]) -> tuple[int, ...]:
-        return tuple(number[turn(spot)] for spot in spots)
-
-    return Board(
-        shape,
-        tiling,
-        size,
-        spots,
-        tuple(map(tuple, rings)),
-        tuple(slots),
-        tuple(_sides(shape, size, spot) for spot in spots),
-        moved(lambda spot: (spot[0], spot[2], spot[1])),
-        tuple(moved(turn) for turn in _turns(shape, tiling, size)),
-    )
-
-
-@cache
-def _by_spot(shape: Shape, tiling: Tiling, size: int) -> dict[Spot, int]:
-    """Return the cells' numbers."""
-    spots = []
-    for kind in range(1 if tiling == "hexagons" else 2):
-        n = size - kind
-        for row in range(n):
-            spots += [(kind, row, col) for col in range(n if shape == "rhombus" else n - row)]
-    return {spot: cell for cell, spot in enumerate(spots)}
+    return Board(shape, tiling, size)
 
 
 def _around(tiling: Tiling, spot: Spot) -> list[Spot]:
@@ -182,18 +189,3 @@ def _sides(shape: Shape, size: int, spot: Spot) -> int:
     if kind:
         return 0
     return TOP * (row == 0) | BOTTOM * (row == size - 1) | LEFT * (col == 0) | RIGHT * (col == size - 1)
-
-
-def _turns(shape: Shape, tiling: Tiling, size: int) -> list[Callable[[Spot], Spot]]:
-    """Return the source of a cell under each symmetry that keeps all goals."""
-
-    def source(spot: Spot, turn: tuple[int, int]) -> Spot:
-        kind, row, col = spot
-        end, rhombus = size - 1 - kind, shape == "rhombus"
-        # From one side and from the other; in a triangle the distances to its sides.
-        places = (row, col, end - row, end - col) if rhombus else (row, col, end - row - col)
-        return kind, places[turn[0]], places[turn[1]]
-
-    turns = [(0, 1), (2, 3), (0, 3), (2, 1)] if shape == "rhombus" else [(0, 1), (1, 0), (0, 2), (1, 2), (2, 0), (2, 1)]
-    all_keep = (shape == "rhombus") == (tiling == "octagons")
-    return [partial(source, turn=turn) for turn in (turns if all_keep else turns[:2])]
