@@ -6,7 +6,6 @@ import ctypes
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, ClassVar, get_args
 
@@ -14,7 +13,6 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.stones.joining import COLOUR, frame
@@ -68,8 +66,6 @@ class ConnectionGame(StoneGame[ConnectionState]):
 
     compiles: ClassVar[bool] = False  # compiled steps are no faster than others
     shape: ClassVar[Shape]
-    title: ClassVar[str]
-    credit: ClassVar[str]
 
     def __post_init__(self) -> None:
         check_choices(self, tiling=get_args(Tiling))
@@ -82,38 +78,11 @@ class ConnectionGame(StoneGame[ConnectionState]):
         """The cells, their neighbours, and the sides."""
         return boards.board(self.shape, self.tiling, self.size)
 
-    @cached_property
-    @override
-    def info(self) -> GameInfo:
-        n, board, swap = self.size, self.layout, int(self.swap)
-        return GameInfo(
-            id=self.id,
-            title=self.title,
-            credit=self.credit,
-            players=("black", "white"),
-            max_turns=board.cells + swap,
-            action_nvec=(board.cells + swap,),
-            observation=Space((3 * board.kinds + 1, n, n), torch.int8, 0, 1),
-            board=Space((board.cells,), torch.int8, 0, 2),
-        )
-
     _native_step = StoneGame._native_step  # it knows these rules
 
     @override
     def _init(self, seeds: Tensor) -> ConnectionState:
-        batch, cells, device = len(seeds), self.layout.cells, seeds.device
-        return ConnectionState.new(
-            seeds,
-            2,
-            codes=torch.zeros((batch, cells), dtype=torch.int32, device=device),
-            free=self._free(batch, device),
-            last=torch.full((batch,), -1, dtype=torch.int32, device=device),
-        )
-
-    def _free(self, batch: int, device: torch.device) -> Tensor:
-        """Return the packed masks of new games: all cells, no swap."""
-        words = free_words(batch, self.layout.cells, device)
-        return torch.nn.functional.pad(words.t(), (0, 0, 0, -(-self.info.num_actions // WORD) - words.shape[1])).t()
+        return self._new(ConnectionState, seeds)
 
     @override
     def _step(self, state: ConnectionState, actions: Tensor) -> ConnectionState:
@@ -125,7 +94,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
                 # The board is cleared, and the mover's stone stands where the first one is mirrored to.
                 mirrored = of_board.mirrored[state.last.long().clamp(min=0)]
                 codes = torch.where(swapping[:, None], 0, codes)
-                free = torch.where(swapping[:, None], self._free(len(state), state.device), free)
+                free = torch.where(swapping[:, None], free_words(len(state), cells, cells + 1, state.device), free)
                 cell = torch.where(swapping, mirrored, cell)
         codes, won = _put_stones(codes, cell, player, self.layout)
         free = taken(free, cell)

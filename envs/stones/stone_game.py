@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core.game import Game
-from cellgames.envs.core.info import DRAW, LOSS, WIN
+from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.native_step import InPlace
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.native import Library, library
@@ -20,7 +21,7 @@ from cellgames.envs.native import Library, library
 from . import row_notation
 from .joining import COLOUR
 from .stone_state import StoneS
-from .stone_tensors import LOTS, native_writer, planes
+from .stone_tensors import LOTS, free_words, native_writer, planes
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Notes, Picture
@@ -35,14 +36,20 @@ class StoneGame(Game[StoneS]):
     """A game for two in which each turn puts a stone on a free cell, and a full board has exactly one winner.
 
     Actions are cells by index; a game may have one more action after those, the swap. A game adds its hooks `_init`
-    and `_step`, `observe`, `info`, and those below.
+    and `_step`, and those below.
 
     Attributes:
         size: size of the board.
+        swap: True if there is a swap.
+        title: the game's name for people.
+        credit: its designers.
         shows_free: True if free cells have planes in observations.
     """
 
     size: int
+    swap: bool = False
+    title: ClassVar[str]
+    credit: ClassVar[str]
     shows_free: ClassVar[bool] = True
 
     # --- what a game adds
@@ -87,6 +94,29 @@ class StoneGame(Game[StoneS]):
         return None
 
     # --- what follows
+
+    @cached_property
+    @override
+    def info(self) -> GameInfo:
+        n, cells = self.size, sum(map(sum, self._widths))
+        planes = (3 if self.shows_free else 2) * len(self._widths) + 1
+        return GameInfo(
+            id=self.id,
+            title=self.title,
+            credit=self.credit,
+            players=("black", "white"),
+            max_turns=cells + self.swap,
+            action_nvec=(cells + self.swap,),
+            observation=Space((planes, n, n), torch.int8, 0, 1),
+            board=Space((cells,), torch.int8, 0, 2),
+        )
+
+    def _new(self, kind: type[StoneS], seeds: Tensor, **fields: Tensor) -> StoneS:
+        """Return new games for seeds, int64 [B], as states of a kind with fields of its own."""
+        batch, cells, device = len(seeds), self.num_cells, seeds.device
+        fields["codes"] = torch.zeros((batch, cells), dtype=torch.int32, device=device)
+        fields["free"] = free_words(batch, cells, self.info.num_actions, device)
+        return kind.new(seeds, 2, last=torch.full((batch,), -1, dtype=torch.int32, device=device), **fields)
 
     @override
     def observe(self, state: StoneS, player: Tensor | int) -> Tensor:

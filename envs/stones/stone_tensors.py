@@ -38,9 +38,12 @@ def where(condition: Tensor, yes: Tensor, no: Tensor | int) -> Tensor:
     return torch.where(condition, yes, no)
 
 
-def free_words(batch: int, cells: int, device: torch.device) -> Tensor:
-    """Return the packed mask of boards on which all cells are free, int64 [B, W]; in memory the batch is innermost."""
-    full = [min(WORD, cells - start) for start in range(0, cells, WORD)]
+def free_words(batch: int, cells: int, actions: int, device: torch.device) -> Tensor:
+    """Return the packed mask of new games, int64 [B, W]: all cells, no action after those.
+
+    In memory the batch is innermost.
+    """
+    full = [max(0, min(WORD, cells - start)) for start in range(0, actions, WORD)]
     words = torch.tensor([(1 << bits) - 1 for bits in full], device=device)
     return words[:, None].expand(-1, batch).contiguous().t()
 

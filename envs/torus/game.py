@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from math import isqrt
 from typing import ClassVar
 
@@ -13,20 +13,17 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.inputs import check_int
 from cellgames.envs.native import Library, Operator
 from cellgames.envs.stones.joining import frame, join, lone
 from cellgames.envs.stones.stone_game import StoneGame
-from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, where
+from cellgames.envs.stones.stone_tensors import put_natively, relabelled, taken, where
 from cellgames.envs.stones.stone_view import StoneView
 
 from . import filling, rendering, rules, threats
-from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells, transformed, widths
+from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, transformed, widths
 from .rendering import Step, winning_class, winning_path
 from .state import TorusState
-
-PLANES = 5  # own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere for Black
 
 
 @dataclass(frozen=True)
@@ -43,39 +40,19 @@ class Torus(StoneGame[TorusState]):
     size: int = 8
 
     id: ClassVar[str] = "torus-v0"
+    title: ClassVar[str] = "Torus"
+    credit: ClassVar[str] = "Torus by Mark Steere (marksteeregames.com), after ZeN / NZ by Bill Taylor"
     wraps: ClassVar[bool] = True
     shows_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_int(self, "size", MIN_SIZE, MAX_SIZE)
 
-    @cached_property
-    @override
-    def info(self) -> GameInfo:
-        n, cells = self.size, num_cells(self.size)
-        return GameInfo(
-            id=self.id,
-            title="Torus",
-            credit="Torus by Mark Steere (marksteeregames.com), after ZeN / NZ by Bill Taylor",
-            players=("black", "white"),
-            max_turns=cells,
-            action_nvec=(cells,),
-            observation=Space((PLANES, n, n), torch.int8, 0, 1),
-            board=Space((cells,), torch.int8, 0, 2),
-        )
-
     _native_step = StoneGame._native_step  # it knows these rules
 
     @override
     def _init(self, seeds: Tensor) -> TorusState:
-        batch, cells, device = len(seeds), num_cells(self.size), seeds.device
-
-        def fill(value: int, *shape: int) -> Tensor:
-            return torch.full((batch, *shape), value, dtype=torch.int32, device=device)
-
-        return TorusState.new(
-            seeds, 2, codes=fill(0, cells), free=free_words(batch, cells, device), losing=fill(0), last=fill(-1)
-        )
+        return self._new(TorusState, seeds, losing=torch.zeros_like(seeds, dtype=torch.int32))
 
     @override
     def _step(self, state: TorusState, actions: Tensor) -> TorusState:
