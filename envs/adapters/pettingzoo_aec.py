@@ -19,6 +19,7 @@ from pettingzoo.utils.wrappers import (
     OrderEnforcingWrapper,
     TerminateIllegalWrapper,
 )
+from typing_extensions import override
 
 from cellgames.envs.core.inputs import ActionsError, from_numbers
 from cellgames.envs.registry import make
@@ -122,10 +123,12 @@ class _InBounds(AssertOutOfBoundsWrapper[str, Observation, Any]):
         super().step(action)
 
 
-class _Wrapped(OrderEnforcingWrapper[str, Observation, Any], _InBounds, TerminateIllegalWrapper[str, Observation, Any]):
-    """PettingZoo's wrappers in one, also for actions of several components, with a picture for notebooks.
+class Wrapped(OrderEnforcingWrapper[str, Observation, Any], _InBounds, TerminateIllegalWrapper[str, Observation, Any]):
+    """An environment in the wrappers that PettingZoo's own classic games have, with a picture for notebooks.
 
-    Each of PettingZoo's asks the one below for attributes by `__getattr__`, which takes longer than a move of the game.
+    An illegal action, also of several components, ends the game: its player gets the game's lowest reward, the others
+    0. They are one wrapper, since each of PettingZoo's asks the one below for attributes by `__getattr__`, which takes
+    longer than a move of the game.
     """
 
     def __init__(self, env: AECGame) -> None:
@@ -134,6 +137,7 @@ class _Wrapped(OrderEnforcingWrapper[str, Observation, Any], _InBounds, Terminat
         space, self._base = env.action_space(env.possible_agents[0]), env
         self._choices, self._shape = int(space.n) if isinstance(space, Discrete) else 0, tuple(space.shape or ())
 
+    @override
     def observe(self, agent: str) -> Observation | None:
         observation = super().observe(agent)
         if self._prev_obs is observation and observation and isinstance(observation["action_mask"], tuple):
@@ -152,7 +156,7 @@ class _Wrapped(OrderEnforcingWrapper[str, Observation, Any], _InBounds, Terminat
 
 for _name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards"):
     # Before reset this raises AttributeError, upon which Python asks PettingZoo's __getattr__, which says so.
-    setattr(_Wrapped, _name, property(operator.attrgetter(f"_base.{_name}")))
+    setattr(Wrapped, _name, property(operator.attrgetter(f"_base.{_name}")))
 
 
 class _Parts(tuple[npt.NDArray[np.int8], ...]):
@@ -162,21 +166,13 @@ class _Parts(tuple[npt.NDArray[np.int8], ...]):
         return all(mask[choice] for mask, choice in zip(self, action, strict=True))
 
 
-def wrapped(env: AECGame) -> AECEnv[str, Observation, Any]:
-    """Put the environment into the wrappers that PettingZoo's own classic games have.
-
-    An illegal action ends the game: its player gets the game's lowest reward, the others 0.
-    """
-    return _Wrapped(env)
-
-
 def make_aec(*, id: str, render_mode: str | None = None, **parameters: Any) -> AECEnv[str, Observation, Any]:
     """Make the wrapped environment of the game called `id` (entry point of PettingZoo's registry).
 
     Where all players act at once this is PettingZoo's view of the parallel environment.
     """
     env = make_raw(id=id, render_mode=render_mode, **parameters)
-    return wrapped(env) if isinstance(env, AECGame) else env
+    return Wrapped(env) if isinstance(env, AECGame) else env
 
 
 def make_raw(*, id: str, render_mode: str | None = None, **parameters: Any) -> AECEnv[str, Observation, Any]:

@@ -138,7 +138,8 @@ class StoneView(BoardView):
         """Yield the cells, free ones before stones, whose edges are darker; the path, the ring on the last move."""
         outline = self.form.outline
         for owner, cell in sorted((owner, cell) for cell, owner in enumerate(self.cells)):
-            yield Polygon(outline(cell), self.colour(cell), EDGE[owner], EDGE_WIDTH[owner])
+            colour = self.fills.get(cell, FILL[owner] if owner else self.ground(cell))
+            yield Polygon(outline(cell), colour, EDGE[owner], EDGE_WIDTH[owner])
         for cell in sorted(self.through):
             yield Polygon(outline(cell), None, PATH, PATH_EDGE_WIDTH)
         for line, width in PATH_LINES:
@@ -146,11 +147,6 @@ class StoneView(BoardView):
         if self.last_move is not None:
             (x, y), owner = self.form.centre(self.last_move), self.cells[self.last_move]
             yield Circle(x, y, 0.12 if self.form.small(self.last_move) else 0.17, FILL[owner], MARK[owner], 0.07)
-
-    def colour(self, cell: int) -> str:
-        """Return the colour of a cell."""
-        owner = self.cells[cell]
-        return self.fills.get(cell, FILL[owner] if owner else self.ground(cell))
 
     def ground(self, cell: int) -> str:
         """Return the colour of a cell when it is free."""

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from cellgames.envs import adapters as doors  # TorchRL takes seconds to import
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVectorEnv
-from cellgames.envs.adapters.pettingzoo_aec import wrapped
+from cellgames.envs.adapters.pettingzoo_aec import Wrapped
 from cellgames.envs.core import Game, State, seeds
 
 ANY_MODE = ("human", "rgb_array", "ansi")
@@ -135,7 +135,7 @@ def _raw(game: Game, render_mode: str | None = None, **_: Any) -> Any:
 
 
 def _aec(game: Game, render_mode: str | None = None, **_: Any) -> Any:
-    return parallel_to_aec(_raw(game, render_mode)) if game.info.simultaneous else wrapped(_raw(game, render_mode))
+    return parallel_to_aec(_raw(game, render_mode)) if game.info.simultaneous else Wrapped(_raw(game, render_mode))
 
 
 def _step_aec(env: Any, actions: Tensor) -> None:

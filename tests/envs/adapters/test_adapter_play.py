@@ -16,14 +16,14 @@ from learner_play import GAMES, every_game, of_each, random_learner, same
 
 from cellgames.envs import adapters as doors  # TorchRL takes seconds to import
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv
-from cellgames.envs.adapters.pettingzoo_aec import wrapped
+from cellgames.envs.adapters.pettingzoo_aec import Wrapped
 from cellgames.envs.adapters.pettingzoo_common import masks_by_component
 from cellgames.envs.core import Game, chance, seeds
 from cellgames.envs.core.state import along_envs
 
 game_in_turns = of_each({id: game for id, game in GAMES.items() if not game.info.simultaneous})
 game_at_once = of_each({id: game for id, game in GAMES.items() if game.info.simultaneous})
-either = pytest.mark.parametrize("dress", [lambda env: env, wrapped], ids=["raw", "wrapped"])
+either = pytest.mark.parametrize("dress", [lambda env: env, Wrapped], ids=["raw", "wrapped"])
 
 pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested:UserWarning")
 
