@@ -6,7 +6,9 @@ import ctypes
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import takewhile
+from operator import or_
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 import torch
@@ -15,7 +17,7 @@ from typing_extensions import override
 
 from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.native import Library, Operator
-from cellgames.envs.stones.joining import COLOUR, frame
+from cellgames.envs.stones.joining import COLOUR, GROUP, MORE_SHIFT, frame, join, lone
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.stones.stone_tensors import (
@@ -31,7 +33,7 @@ from cellgames.envs.stones.stone_tensors import (
 from cellgames.envs.stones.stone_view import StoneView
 from cellgames.utils.errors import InputError, shown
 
-from . import board_tables, boards, filling, rules
+from . import board_tables, boards, filling
 from .board_tables import Tables, native_board
 from .boards import MOST_SIZE, Board, Shape, Tiling
 from .rendering import Link, draw_sides, winning_path
@@ -47,7 +49,7 @@ SWAP = "swap-pieces"
 
 @dataclass(frozen=True, eq=False)
 class ConnectionState(StoneState):
-    """The state of a batch of games of Hex or Y; the field `codes` has the sides that groups touch, too (`rules`)."""
+    """The state of a batch of games of Hex or Y; the field `codes` has the sides that groups touch, too (`_sides`)."""
 
 
 @dataclass(frozen=True)
@@ -267,6 +269,11 @@ class Y(ConnectionGame):
     credit: ClassVar[str] = "Y by Claude Shannon (1950s), and by Charles Titus and Craige Schensted (1953)"
 
 
+def _sides(code: Tensor) -> Tensor:
+    """Return the masks of the sides that the groups of codes touch, which codes hold above the group."""
+    return code >> MORE_SHIFT
+
+
 @Operator
 def _put_stones(codes: Tensor, cell: Tensor, player: Tensor, board: Board) -> tuple[Tensor, Tensor]:
     """Return codes after stones of `player` on `cell`, int64 [B] both, and who has won, bool [B]."""
@@ -276,10 +283,15 @@ def _put_stones(codes: Tensor, cell: Tensor, player: Tensor, board: Board) -> tu
     around = codes.t().gather(0, of_board.near[:, cell])
     slots = zip(around[0::2].unbind(0), around[1::2].unbind(0), strict=True)
     frames = [frame(first, second, colour, where) for first, second in slots]
-    code, groups, shifts = rules.connect(frames, rules.placed(place, colour, of_board.sides[cell]), where)
+    stone = lone(place, colour) + (of_board.sides[cell] << MORE_SHIFT)
+    code, groups, shifts = join(frames, stone, where)
+    # Joining groups joins the sides that they touch, in the group that takes the others over, too.
+    touched = reduce(or_, map(_sides, (*frames, stone)))
+    grown = touched - _sides(code) << MORE_SHIFT
+    shifts = [grown, *(where(shift != 0, shift + grown, 0) for shift in shifts)]
     goal = of_board.goals[player]
-    won = rules.sides(code) & goal == goal
-    return relabelled(codes, of_board.cells, place, code, groups, shifts), won
+    won = touched & goal == goal
+    return relabelled(codes, of_board.cells, place, code + grown, [code & GROUP, *groups], shifts), won
 
 
 @_put_stones.native
@@ -297,7 +309,7 @@ def _winning_cells(codes: Tensor, player: Tensor, board: Board) -> Tensor:
     """Return the free cells by which players, int64 [B], would win: bool [B, N]."""
     of_board = board_tables.board_tables(board, codes.device)
     own = codes & COLOUR == player.int()[:, None] + 1
-    found, touched = of_board.sides, rules.sides(codes * own)
+    found, touched = of_board.sides, _sides(codes * own)
     for near in board_tables.neighbours(board, codes.device):
         found = found | touched[:, near]
     goal = of_board.goals[player][:, None]
