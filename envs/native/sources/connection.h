@@ -1,4 +1,4 @@
-// The rules of Hex and Y on one board: `envs/connection/rules.py` and `filling.py`, whose words this uses.
+// The rules of Hex and Y on one board: `envs/connection/game.py` and `filling.py`, whose words this uses.
 #pragma once
 
 #include "stone_tree.h"
