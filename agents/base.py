@@ -175,6 +175,23 @@ class GameAgent(BaseAgent, Generic[G_co]):
             self.seats.start(game, players, env_ids)
 
 
+class AskingAgent(GameAgent[G_co]):
+    """A base class of agents that ask another one, which has their name, and plays this game or one like it."""
+
+    def __init__(self, agent: AnyAgent) -> None:
+        super().__init__(agent.name)
+        self._agent: Any = agent
+
+    def asked_game(self) -> Game:
+        """Return the game that the other agent plays."""
+        return self.game
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        super().start(game, players, env_ids)
+        self._agent.start(self.asked_game(), players, env_ids)
+
+
 class PolicyAgent(GameAgent):
     """An agent that asks a function about one game after the other, so it is as slow as the function times the games.
 

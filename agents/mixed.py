@@ -12,12 +12,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from typing_extensions import override
 
 from cellgames.envs.core import Game
 from cellgames.utils.errors import InputError, shown
 
-from .base import AnyAgent, ByGame, GameAgent, acting, is_memoryless, takes_states
+from .base import AnyAgent, AskingAgent, ByGame, acting, is_memoryless, takes_states
 from .loading import load
 from .playouts import has_compound_turns, random_actions
 
@@ -44,17 +43,12 @@ def _make(share: float, spec: str, game: Game) -> AnyAgent:
     return MixedAgent(share, agent, parts=is_memoryless(agent, game) and not game.info.simultaneous)
 
 
-class _Mixed(GameAgent):
+class _Mixed(AskingAgent):
     """An agent that plays a share of its moves at random; with `parts` another one is asked about the others only."""
 
     def __init__(self, share: float, agent: Any, *, parts: bool) -> None:
-        super().__init__()
-        self._share, self._agent, self._parts = share, agent, parts
-
-    @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
-        self._agent.start(game, players, env_ids)
+        super().__init__(agent)
+        self._share, self._parts = share, parts
 
     def _mix(self, mask: Tensor, generator: torch.Generator, ask: Callable[[Tensor], Tensor]) -> Tensor:
         """Return actions, int64 [L, ...]; `ask` gets the rows about which the other agent is asked."""

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import Agent, draw_seeds
+from cellgames.agents.base import AskingAgent, draw_seeds
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.core import Game
@@ -77,7 +78,7 @@ class TurnChoices(TurnGame):
         return torch.cat((turns, before, first, state.round[:, None] / self.max_rounds), 1).float()
 
 
-class TurnChooser(TurnAgent):
+class TurnChooser(AskingAgent[ClothOfGold], TurnAgent):
     """An agent of the ordinary game that chooses its turns by an agent of `TurnChoices`, such as a model of SB3.
 
     Args:
@@ -89,10 +90,6 @@ class TurnChooser(TurnAgent):
 
     offered = (OFFERED,)
 
-    def __init__(self, agent: Agent) -> None:
-        super().__init__(agent.name)
-        self._agent = agent
-
     @override
     def check_game(self, game: Game) -> None:
         super().check_game(game)
@@ -100,10 +97,9 @@ class TurnChooser(TurnAgent):
             raise InputError("game", "Cloth of Gold without wild options", f"{game.id} with some")
 
     @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
+    def asked_game(self) -> Game:
         self._choices = TurnChoices(**self.game.parameters)
-        self._agent.start(self._choices, players, env_ids)
+        return self._choices
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:

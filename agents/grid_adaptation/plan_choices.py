@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import Agent
+from cellgames.agents.base import AskingAgent
 from cellgames.agents.choices import ChoiceGame, as_kind
 from cellgames.envs.core import Game, chance
 from cellgames.envs.core.info import GameInfo, Space
@@ -142,7 +142,7 @@ def _offers(planner: Planner, view: Seen, seeds: Tensor) -> tuple[Tensor, Tensor
     return plans, torch.cat((worth, plans[..., RESERVE] < game.spaces, found.flips / _TILES, numbers), 1).float()
 
 
-class PlanChooser(GridPlayer):
+class PlanChooser(AskingAgent[GridAdaptation], GridPlayer):
     """An agent of the ordinary game that chooses its plans by an agent of `PlanChoices`, such as a model of SB3.
 
     Args:
@@ -154,14 +154,9 @@ class PlanChooser(GridPlayer):
 
     offered = (OFFERED, 4)
 
-    def __init__(self, agent: Agent) -> None:
-        super().__init__(agent.name)
-        self._agent = agent
-
     @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
-        self._agent.start(PlanChoices(**self.game.base.parameters), players, env_ids)
+    def asked_game(self) -> Game:
+        return PlanChoices(**self.game.base.parameters)
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import override
 
-from cellgames.agents.base import AnyAgent, GameAgent
+from cellgames.agents.base import AskingAgent
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
 from cellgames.agents.grid_adaptation.network import GridNetwork
 from cellgames.agents.networks.blocks import head
@@ -89,19 +89,14 @@ class Conversing(nn.Module):
         return logits + aim
 
 
-class SilentAgent(GameAgent[GridAdaptationTalk]):
+class SilentAgent(AskingAgent[GridAdaptationTalk]):
     """An agent that plays as another one, which sees observations, does in the game without talk."""
 
     plays = GridAdaptationTalk
 
-    def __init__(self, name: str, agent: AnyAgent) -> None:
-        super().__init__(name)
-        self._agent = agent
-
     @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
-        self._agent.start(self.game.base, players, env_ids)
+    def asked_game(self) -> Game:
+        return self.game.base
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions, int64 [L, K]: in talk steps silence, else those of the other agent."""
@@ -110,6 +105,6 @@ class SilentAgent(GameAgent[GridAdaptationTalk]):
         actions = torch.tensor(nothing, device=observation.device).repeat(len(observation), 1)
         if len(rows := (observation[:, first, 0, 0] == 0).nonzero().squeeze(1)):
             mask = action_mask[rows, : game.base.info.num_actions]
-            chosen = self._agent.act(observation[rows, :first], mask, env_ids[rows], generator)  # type: ignore[union-attr]  # see above
+            chosen = self._agent.act(observation[rows, :first], mask, env_ids[rows], generator)
             actions[rows, : chosen.shape[1]] = chosen
         return actions

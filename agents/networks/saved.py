@@ -208,7 +208,7 @@ class WeightsAgent(ByGame):
                 if simpler is None:
                     raise
                 own = {name: value for name, value in game.parameters.items() if name not in game.added_parameters}
-                return simpler(self.name, make(registry.make(game.id, **own)))  # type: ignore[no-any-return]
+                return simpler(make(registry.make(game.id, **own)))  # type: ignore[no-any-return]
             agent = self._network.agent(self.name, sample=about["sample"])
             if isinstance(agent, NetworkAgent) and agent.share == 1:
                 agent.share = _NEAR

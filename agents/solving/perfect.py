@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import AnyAgent, ByGame, GameAgent
+from cellgames.agents.base import AskingAgent, ByGame
 from cellgames.agents.playouts import random_actions
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
@@ -24,23 +24,14 @@ from .prover import ProofSearch, native_problem, proof_search, solve
 _NODES = 256  # of the solver for a move of `AdvisedAgent`, less than a millisecond
 
 
-class AdvisedAgent(GameAgent[StoneGame[Any]]):
+class AdvisedAgent(AskingAgent[StoneGame[Any]]):
     """An agent that wins where a short search of the solver finds a win, and else plays as an agent of observations."""
 
     memoryless = True
 
-    def __init__(self, agent: AnyAgent) -> None:
-        super().__init__(agent.name)
-        self._agent: Any = agent
-
     @override
     def check_game(self, game: Game) -> None:
         self._agent.check_game(game)
-
-    @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
-        self._agent.start(game, players, env_ids)
 
     def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose moves, int64 [L]."""

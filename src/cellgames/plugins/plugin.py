@@ -88,8 +88,8 @@ class GamePlugin:
             like this to those seats, with guesses of hidden information (for `rollout`, `mcts` and AlphaZero);
             `improver`, a subclass of `agents.search.improvement.Improver`, the search from which AlphaZero learns the
             game, where the general ones do not serve it;
-            `simpler`, a class of agents of an extension, made with a name and an agent of the game that it extends,
-            which then plays this one (`trained` plays so where no weights serve the game itself);
+            `simpler`, a class of agents of an extension, made with an agent of the game that it extends, which then
+            plays this one (`trained` plays so where no weights serve the game itself);
             `trained`, a class of agents, made with the agent of the shipped network, which play as `trained`.
         algorithm: the algorithm by which `cellgames train` learns the game by default, a key of
             `training.arguments.ALGORITHMS`.
