@@ -32,19 +32,18 @@ _MOST_BOUGHT = next(bought for bought in range(64) if rules.price(bought + 1) > 
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """The memory of `L` players of the rounds that have been played.
+class Remembered(Seen):
+    """What `L` players see, with their memory of the rounds that have been played.
 
     Attributes:
-        public: [L, R, 8] int64, what each sequence earned in a round; -1 where nobody looked.
-        sequence: [L] int64, one's own when it was first seen.
+        earned: [L, R, 8] int64, what each sequence earned in a round; -1 where nobody looked.
+        dealt: [L] int64, one's own sequence when it was first seen.
+        held: [L, R, 8] bool, which sequences others have had in each round, as far as is known.
     """
 
-    public: Tensor
-    sequence: Tensor
-
-    def __getitem__(self, rows: Tensor) -> Remembered:
-        return Remembered(self.public[rows], self.sequence[rows])
+    earned: Tensor
+    dealt: Tensor
+    held: Tensor
 
 
 class History:
@@ -83,19 +82,13 @@ class History:
             setattr(self, name, saved.clone())
 
     def look(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Remembered:
-        """Remember what is seen in rows, [L], and return all that is known of their matches."""
-        players, env_ids, number = players.cpu(), env_ids.cpu(), seen.round.cpu()
+        """Remember what is seen in rows, [L], and return it with all that is known of their matches."""
+        players, env_ids, device = players.cpu(), env_ids.cpu(), seen.round.device
+        boards, number, own = seen.planes.cpu(), seen.round.cpu(), seen.sequence.cpu()
         later = (number > 1).nonzero().squeeze(1)
         self._public[env_ids[later], players[later], number[later] - 2] = seen.public.cpu()[later].to(torch.int16)
         known = self._sequence[env_ids, players]
-        self._sequence[env_ids, players] = torch.where(known < 0, seen.sequence.cpu(), known)
-        public = self._public[env_ids, players].to(seen.public)
-        return Remembered(public, self._sequence[env_ids, players].to(seen.sequence))
-
-    def facts(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Tensor:
-        """Remember the boards of rows, and return which sequences others have had in each round, bool [L, R, 8]."""
-        players, env_ids, device = players.cpu(), env_ids.cpu(), seen.round.device
-        boards, number, own = seen.planes.cpu(), seen.round.cpu(), seen.sequence.cpu()
+        self._sequence[env_ids, players] = torch.where(known < 0, own, known)
         # Boards before the first round are empty, so a player that joins late has seen none of the last round.
         follows = (number == self._rounds[env_ids, players] + 1) & (number > 1)
         placed = placed_sequences(self.game, self._boards[env_ids, players].permute(1, 2, 0).contiguous(), boards)
@@ -104,7 +97,9 @@ class History:
         self._held[env_ids[rows], players[rows], number[rows] - 2] = placed[rows]
         self._boards[env_ids, players] = boards.permute(2, 0, 1)
         self._rounds[env_ids, players] = number
-        return self._held[env_ids, players].to(device)
+        earned = self._public[env_ids, players].to(seen.public)
+        dealt, held = (part[env_ids, players].to(device) for part in (self._sequence, self._held))
+        return Remembered(**vars(seen), earned=earned, dealt=dealt, held=held)
 
 
 def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
@@ -113,8 +108,8 @@ def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
     return public.gather(1, turned.flatten(1)).view_as(turned).argmax(2)
 
 
-def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor) -> GridState:
-    """Return matches that look to players as they are seen, and as they remember them, int64 [X] both.
+def determinize(game: GridAdaptation, seen: Remembered, players: Tensor, seeds: Tensor) -> GridState:
+    """Return matches that look to players, int64 [X], as they are seen, and as they remember them.
 
     What is hidden is drawn: the others' sequences at the deal, any of those that are left in any order; flips, mostly
     as the public scores advise; how many reserve tiles were played and bought. Their points follow from the public
@@ -123,7 +118,7 @@ def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: R
     another one.
     """
     state: GridState = game.init(chance.draw(seeds, _SEED, torch.zeros_like(seeds)))
-    sequence, points, _ = draw_sequences(game, seen, players, remembered, seeds)
+    sequence, points, _ = draw_sequences(game, seen, players, seeds)
     reserves, bought, garnets = _spent(game, seen, seeds)
     seats = torch.arange(game.players, device=seeds.device)
     own = seats == players[:, None]
@@ -146,22 +141,22 @@ def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: R
 
 
 def draw_sequences(
-    game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor, held: Tensor | None = None
+    game: GridAdaptation, seen: Remembered, players: Tensor, seeds: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return sequences now and points so far, int64 [X, P] both; one's own places have no meaning.
 
-    The arguments are those of `determinize`. The third result counts the facts that the draw contradicts, int64 [X]:
-    `held`, bool [X, R, 8], says which sequences others have had in each round, as far as is known.
+    The arguments are those of `determinize`. The third result counts the sequences of `Remembered.held` that nobody has
+    in the draw, int64 [X].
     """
     seats = torch.arange(game.players, device=seeds.device)
     all_eight = torch.arange(8, device=seeds.device)
     lots = chance.draw(seeds[:, None], _DEAL, all_eight)
     # The seven that are left in any order, one's own at the end; the others take the first of them by seats.
-    dealt = lots.where(all_eight != remembered.sequence[:, None], -1).argsort(1, descending=True)
+    dealt = lots.where(all_eight != seen.dealt[:, None], -1).argsort(1, descending=True)
     place = torch.where(seats == players[:, None], 7, seats - (seats > players[:, None]).long())
     sequence = dealt.gather(1, place)
     points, contradicted = torch.zeros_like(sequence), torch.zeros_like(seeds)
-    public = _filled(remembered.public)
+    public, told = _filled(seen.earned), bool(seen.held.any())
     for number in range(1, int(seen.round.max()) if len(seen) else 0):
         played = (number < seen.round)[:, None]
         if number in game.flip_rounds:
@@ -170,9 +165,9 @@ def draw_sequences(
             flip = torch.where(_mostly(lots), advised, chance.uniform_int(lots >> 8, 4))
             sequence = torch.where(played, rules.flipped(sequence, flip), sequence)
         points = points + torch.where(played, public[:, number - 1].gather(1, sequence), 0)
-        if held is not None:
+        if told:
             others = torch.nn.functional.one_hot(sequence.where(seats != players[:, None], 8), 9).any(1)[:, :8]
-            contradicted = contradicted + (held[:, number - 1] & ~others & played).sum(1)
+            contradicted = contradicted + (seen.held[:, number - 1] & ~others & played).sum(1)
     return sequence, points, contradicted
 
 
@@ -234,21 +229,17 @@ def placed_sequences(game: GridAdaptation, before: Tensor, after: Tensor) -> Ten
     return torch.stack(found, 1)
 
 
-def likely_sequences(
-    game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, held: Tensor, seeds: Tensor
-) -> Tensor:
+def likely_sequences(game: GridAdaptation, seen: Remembered, players: Tensor, seeds: Tensor) -> Tensor:
     """Return draws of the others' sequences in this round before its flips, int64 [L, S, P - 1], by seats.
 
     Each is a draw from the prior of `determinize`, given the facts: the first of 16 that contradicts none of them,
-    or the one that contradicts fewest. Seats are int64 [L], seeds int64 [L, S]; `held`, bool [L, R, 8], is the result
-    of `History.facts`.
+    or the one that contradicts fewest. Seats are int64 [L], seeds int64 [L, S].
     """
     draws = seeds.shape[1]
-    tries = _TRIES if bool(held.any()) else 1
+    tries = _TRIES if bool(seen.held.any()) else 1
     lots = chance.draw(seeds[:, :, None], _TRY, torch.arange(tries, device=seeds.device))  # [L, S, tries]
     each = torch.arange(len(seen), device=seeds.device).repeat_interleave(draws * tries)
-    known = seen[each], players[each], remembered[each]
-    sequence, _, contradicted = draw_sequences(game, *known, lots.flatten(), held[each])
+    sequence, _, contradicted = draw_sequences(game, seen[each], players[each], lots.flatten())
     best = contradicted.view(-1, tries).argmin(1)  # the first one of the smallest
     chosen = sequence.view(-1, tries, game.players)[torch.arange(len(best), device=best.device), best]
     seats = torch.arange(game.players - 1, device=seeds.device)

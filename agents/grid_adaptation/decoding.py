@@ -5,8 +5,8 @@ Letters: `L` games, `W` words of a board (see `boards.packedboards`).
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -48,10 +48,9 @@ class Seen:
     def __len__(self) -> int:
         return len(self.sequence)
 
-    def __getitem__(self, rows: Tensor) -> Seen:
-        parts = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        planes = parts.pop("planes")[..., rows]
-        return Seen(planes, **{name: part[rows] for name, part in parts.items()})
+    def __getitem__(self, rows: Tensor) -> Self:
+        parts = {name: part[..., rows] if name == "planes" else part[rows] for name, part in vars(self).items()}
+        return type(self)(**parts)
 
     def rounds(self) -> list[Tensor]:
         """Return the rows that place tiles in the same round, int64 [X] for each round."""

@@ -14,8 +14,8 @@ from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation.state import BUY, FLIP, GridState
 
-from .beliefs import determinize
-from .decoding import Seen, seen
+from .beliefs import Remembered, determinize
+from .decoding import seen
 from .joint_moves import GridSearch
 from .lookahead import ILLEGAL
 
@@ -50,19 +50,19 @@ class ForesightAgent(GridSearch):
         seeds = draw_seeds(len(env_ids), generator, observation.device)
         actions = own[:, 0].clone()
         for rows in (some for alike in view.rounds() for some in alike.split(_ROWS)):
-            actions[rows] = self._best(view[rows], players[rows], env_ids[rows], seeds[rows], own[rows], generator)
+            remembered = self.history.look(view[rows], players[rows], env_ids[rows])
+            actions[rows] = self._best(remembered, players[rows], seeds[rows], own[rows], generator)
         return actions
 
     def _best(
-        self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, own: Tensor, generator: torch.Generator
+        self, view: Remembered, players: Tensor, seeds: Tensor, own: Tensor, generator: torch.Generator
     ) -> Tensor:
         """Return the best candidates, int64 [L, K]; `own`, [L, X, K], are some of them."""
         game, rows = self.planner.game, torch.arange(len(view), device=seeds.device)
-        actions, legal = self._candidates(view, players, env_ids, seeds, own)
+        actions, legal = self._candidates(view, players, seeds, own)
         each = rows.repeat(_MATCHES)  # the first match of all games, then the second, ...
         lots = chance.draw(seeds, _MATCH, torch.arange(_MATCHES, device=seeds.device)[:, None]).flatten()
-        remembered = self.history.look(view, players, env_ids)
-        state = determinize(game, view[each], players[each], remembered[each], lots)
+        state = determinize(game, view[each], players[each], lots)
         joint = self._joint(state, generator)
         few = _FEW * len(view)
         worth = self._worth(state[:few], joint[:few], players, actions).masked_fill(~legal, -torch.inf)
@@ -70,11 +70,9 @@ class ForesightAgent(GridSearch):
         more = self._worth(state[few:], joint[few:], players, actions[rows[:, None], best])
         return actions[rows, best[rows, (worth.gather(1, best) + more).argmax(1)]]
 
-    def _candidates(
-        self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, own: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def _candidates(self, view: Remembered, players: Tensor, seeds: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
         """Return candidates, int64 [L, C, K], and True for those that are legal, bool [L, C]."""
-        plans = self.plans(view, players, env_ids, seeds)
+        plans = self.plans(view, players, seeds)
         best = plans.worth.topk(min(_PLANS, plans.worth.shape[1]), 1)
         actions = plans.actions.gather(1, best.indices[:, :, None].expand(-1, -1, own.shape[2]))
         actions[:, :, BUY] = own[:, :1, BUY]

@@ -30,7 +30,7 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import BUY, COMPONENTS
 from cellgames.utils.errors import check_at_least
 
-from .beliefs import likely_sequences
+from .beliefs import Remembered, likely_sequences
 from .decoding import Seen, seen
 from .greedy import Plans, RememberingPlayer
 from .lookahead import KeenOthers, Others, tiles_on, tried, weighted
@@ -173,18 +173,15 @@ class GridSearch(RememberingPlayer):
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
-        plans = self.plans(view, players, env_ids, seeds)
+        plans = self.plans(self.history.look(view, players, env_ids), players, seeds)
         return plans.actions[torch.arange(len(view), device=seeds.device), plans.worth.argmax(1)]
 
-    def plans(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, more: Tensor | None = None) -> Plans:
+    def plans(self, view: Remembered, players: Tensor, seeds: Tensor, more: Tensor | None = None) -> Plans:
         """Return the plans with their worth; the arguments are those of `choose`, and `more` of `Planner.plans`."""
-        remembered = self.history.look(view, players, env_ids)
-        held = self.history.facts(view, players, env_ids)
         worlds = chance.draw(seeds[:, None], _WORLDS, torch.arange(self._guesses, device=seeds.device))
         found = []
-        for some in torch.arange(len(env_ids), device=seeds.device).split(_ROWS):
-            known = view[some], players[some], remembered[some], held[some], worlds[some]
-            others = likely_sequences(self.planner.game, *known)
+        for some in torch.arange(len(view), device=seeds.device).split(_ROWS):
+            others = likely_sequences(self.planner.game, view[some], players[some], worlds[some])
             found.append(self.planner.plans(view[some], seeds[some], others, None if more is None else more[some]))
         return Plans.merged(found)
 
@@ -226,8 +223,9 @@ class PlanImprover(Improver):
         actions, worth = own.new_zeros((*shape, self.components)), value.new_zeros(shape)
         playing = slice(len(COMPONENTS))
         for some in view.rounds():
-            seats, env_ids = rows.seats[some], rows.env_ids[some]
-            plans = self._search.plans(view[some], seats, env_ids, seeds[some], own[some, :, playing])
+            seats, mine = rows.seats[some], own[some, :, playing]
+            remembered = self._search.history.look(view[some], seats, rows.env_ids[some])
+            plans = self._search.plans(remembered, seats, seeds[some], mine)
             worth_of = plans.worth.double() / plans.scale
             found = _candidates(plans.actions, worth_of, own.shape[1], self.candidates)
             actions[some, :, playing], worth[some] = found

@@ -56,14 +56,11 @@ class GridRollout(RememberingPlayer):
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
-        remembered = self.history.look(view, players, env_ids)
+        view = self.history.look(view, players, env_ids)
         rows = torch.arange(len(env_ids), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
-        search = self._search
-        return torch.cat([search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows])
+        return torch.cat([self._search(view[some], players[some], seeds[some], generator) for some in rows])
 
-    def _search(
-        self, view: Seen, players: Tensor, remembered: Remembered, seeds: Tensor, generator: torch.Generator
-    ) -> Tensor:
+    def _search(self, view: Remembered, players: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
         """Return the action of the best plan, int64 [L, 7]."""
         rows = torch.arange(len(view), device=seeds.device)
         plans = self.planner.plans(view, seeds)
@@ -73,7 +70,7 @@ class GridRollout(RememberingPlayer):
         less = ((best.values - best.values[:, :1]).float() * (_TRUST / plans.scale)).clamp(min=-1)
         lots = chance.draw(seeds[:, None], _MATCH, torch.arange(self._matches, device=seeds.device))  # [L, M]
         each = rows.repeat_interleave(self._matches)
-        state = determinize(self.planner.game, view[each], players[each], remembered[each], lots.flatten())
+        state = determinize(self.planner.game, view[each], players[each], lots.flatten())
         joint = self._joint(view, state, seeds)
         tried = torch.zeros_like(best.indices)
 

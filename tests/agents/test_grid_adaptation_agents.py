@@ -159,16 +159,16 @@ def test_an_imagined_match_looks_as_the_true_one_does(game: GridAdaptation, step
         view = look(game, state, players)
         remembered = history.look(view, players, env_ids)
         state = play(game, state, 1, step) if step < steps else state
-    imagined = determinize(game, view, players, remembered, seeds(5, 12))
+    imagined = determinize(game, remembered, players, seeds(5, 12))
     assert torch.equal(game.observe(imagined, players), game.observe(state, players))
     assert torch.equal(game.legal_actions(imagined)[env_ids, players], game.legal_actions(state)[env_ids, players])
     assert torch.equal(imagined.turn, state.turn)
     assert game.legal_actions(imagined).any(2).all()
     assert not torch.equal(imagined.sequence, state.sequence), "what is hidden is guessed"
     assert (imagined.seed != state.seed).all()
-    again = determinize(game, view, players, remembered, seeds(6, 12))
+    again = determinize(game, remembered, players, seeds(6, 12))
     assert not torch.equal(again.sequence, imagined.sequence)
-    some = determinize(game, view[env_ids[3:5]], players[3:5], remembered[env_ids[3:5]], seeds(5, 12)[3:5])
+    some = determinize(game, remembered[env_ids[3:5]], players[3:5], seeds(5, 12)[3:5])
     assert torch.equal(some.sequence, imagined.sequence[3:5])
 
 
@@ -182,12 +182,12 @@ def test_beliefs_are_the_posterior_that_enumeration_gives() -> None:
     public = torch.tensor([[[30, 4, 9, 1, 12, 3, 8, 2], [5] * 8, [-1] * 8]])
     history = History(game)
     history.start(seat, seat)
-    remembered = dataclasses.replace(history.look(view, seat, seat), public=public)
     held = torch.zeros(1, 3, 8, dtype=torch.bool)
     held[0, 1, shown] = True
-    drawn = likely_sequences(game, view, seat, remembered, held, seeds(5, 6000)[None])[0]
+    remembered = dataclasses.replace(history.look(view, seat, seat), earned=public, held=held)
+    drawn = likely_sequences(game, remembered, seat, seeds(5, 6000)[None])[0]
     weights: dict[tuple[int, int], float] = {}
-    start = int(remembered.sequence)
+    start = int(remembered.dealt)
     for one, two in itertools.permutations([sequence for sequence in range(8) if sequence != start], 2):
         for flips in itertools.product(range(4), repeat=2):
             weight, now = 1.0, []
