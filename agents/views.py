@@ -54,8 +54,6 @@ class Views(Sequence[View]):
 
     def __init__(self, game: Game, state: State, players: Tensor, mask: Tensor) -> None:
         self.game, self.state, self.players, self.mask = game, state, players, mask
-        self._made: dict[int, View] = {}
-        self._known: list[tuple[int, int]] = []  # players and turns, once a view is made
 
     def __len__(self) -> int:
         """Return the number of games."""
@@ -70,16 +68,9 @@ class Views(Sequence[View]):
     @override
     def __getitem__(self, row: int | slice) -> View | Views:
         if isinstance(row, slice):
-            rows = torch.arange(len(self), device=self.players.device)[row]
-            return Views(self.game, self.state[rows], self.players[rows], self.mask[rows])
-        row = range(len(self))[row]
-        if row not in self._made:
-            if not self._known:
-                self._known = list(zip(self.players.tolist(), self.state.turn.tolist(), strict=True))
-            one, (player, turn) = self.state[row], self._known[row]
-            position = self.game.view_to_string(one, player)
-            self._made[row] = View(self.game, player, turn, position, self.mask[row], one)
-        return self._made[row]
+            return Views(self.game, self.state[row], self.players[row], self.mask[row])
+        one, player = self.state[row], int(self.players[row])
+        return View(self.game, player, int(one.turn), self.game.view_to_string(one, player), self.mask[row], one)
 
     @property
     def observations(self) -> Tensor:

@@ -206,11 +206,13 @@ class ProgramAgent(Engine):
 
     @override
     def _asked_together(self, views: Sequence[View], env_ids: Tensor, seeds: Sequence[int]) -> list[list[int]] | None:
-        game, given = views[0].game, env_ids.tolist()
+        if not isinstance(views, Views):
+            return None
+        game, given = views.game, env_ids.tolist()
         try:
             process = self._open(game)
             states = self._ready.states and game.info.perfect_information
-            if not (isinstance(views, Views) and (self._ready.arrays or states)):
+            if not (self._ready.arrays or states):
                 return None
             answers: list[list[int]] = []
             for first in range(0, len(views), _MOST):
