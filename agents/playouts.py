@@ -126,6 +126,7 @@ MAX_BATCH = 4096
 """The number of playouts to run at once: more would leave the cache, fewer are call overhead."""
 
 _CELLS = 1 << 24  # of boards and masks together, which bounds the memory in games with large ones
+_CANDIDATES = 64  # of `rollout:N`, at most
 _FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
 
 
@@ -188,9 +189,9 @@ class RolloutAgent(GameAgent):
     """An agent that plays the action that does best in random playouts.
 
     `playouts` in all are spent on each move. Candidates are drawn at random from the legal actions. Their number is the
-    largest that can be tried in every round of halving, `candidates` at most. In each round the candidates left share
-    an equal part of the playouts, and the worse half goes (`best_arm`). A win counts 1, a draw 1/2; ties are broken by
-    the generator. A single candidate is played without playouts.
+    largest that can be tried in every round of halving, 64 at most. In each round the candidates left share an equal
+    part of the playouts, and the worse half goes (`best_arm`). A win counts 1, a draw 1/2; ties are broken by the
+    generator. A single candidate is played without playouts.
 
     Where information is hidden, playouts start from a determinization of the observation (`GamePlugin.search`).
     Where all act at once, the others' next actions are random like all later ones.
@@ -198,10 +199,10 @@ class RolloutAgent(GameAgent):
 
     memoryless = True
 
-    def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
-        check_at_least(1, playouts=playouts, candidates=candidates)
-        super().__init__(name if name is not None else f"rollout:{playouts}")
-        self.playouts, self.candidates = playouts, affordable(playouts, candidates)
+    def __init__(self, playouts: int) -> None:
+        check_at_least(1, playouts=playouts)
+        super().__init__(f"rollout:{playouts}")
+        self.playouts, self.candidates = playouts, affordable(playouts, _CANDIDATES)
 
     @override
     def check_game(self, game: Game) -> None:
@@ -212,21 +213,16 @@ class RolloutAgent(GameAgent):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each row, int64 [L]."""
-        game, seats = self.game, self.seats.of(env_ids)
-        state: State = plugin_of(game).hook("determinize")(game, observation, seats)
-        return self._search(state, seats, action_mask, generator)
+        state: State = plugin_of(self.game).hook("determinize")(self.game, observation, self.seats.of(env_ids))
+        return self.act_on_state(state, env_ids, generator)
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each game, int64 [L]."""
-        mask, seats = self.game.legal_actions(state), state.current_player
-        if self.game.info.simultaneous:
+        game, mask, seats = self.game, self.game.legal_actions(state), state.current_player
+        if game.info.simultaneous:
             seats = self.seats.of(env_ids)
             mask = mask[torch.arange(len(mask), device=mask.device), seats]
-        return self._search(state, seats, mask, generator)
-
-    def _search(self, state: State, seats: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:
-        """Return an action for each of `seats`, int64 [L], out of its mask, bool [L, A]."""
-        game, count = self.game, mask.sum(1).clamp(max=self.candidates)  # [L], candidates of each game
+        count = mask.sum(1).clamp(max=self.candidates)  # [L], candidates of each game
         width = int(count.max()) if len(count) else 0
         actions = lots(mask, generator).where(mask, -1.0).topk(width, dim=1).indices  # [L, C]
 

@@ -23,13 +23,12 @@ from typing_extensions import override
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.agent_files import CHAMPION_FILE, check_weight, read_champion_data
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
 from cellgames.utils.errors import InputError, located
 
 from .greedy import ClothGreedy, forecast, worth
-from .turns import TurnAgent
+from .turns import TurnAgent, limits
 
 CHAMPIONS = Path(__file__).parent / "champions"
 """The files that come with the package."""
@@ -124,14 +123,10 @@ def opening_turns(game: ClothOfGold, state: ClothState, shapes: Tensor, seeds: T
 
 def _fitting(game: ClothOfGold, state: ClothState, shapes: Tensor) -> Tensor:
     """Return the units of the shapes that may be placed whole, one shape after the other: int64 [L, K]."""
-    rows = torch.arange(len(state), device=state.device)
-    player = state.current_player
-    ground = game.legal_cells(state) & ~state.territory[rows, 1 - player]
-    free = game.grid.unpack(ground.movedim(0, -1)).flatten(1).bool()
-    homeless = state.live[rows, player] == 0
-    room = torch.minimum(state.left, ACTS_A_UNIT * game.allowance(state) - state.acts)
+    homeless, foreign, room = limits(game, state)
+    free = game.grid.unpack((game.legal_cells(state) & ~foreign).movedim(0, -1)).flatten(1).bool()
     wide = torch.full((len(state), game.most_units + shapes.shape[2]), -1, dtype=torch.int64, device=state.device)
-    used = torch.zeros_like(rows)
+    used = torch.zeros_like(room)
     for cells in shapes.unbind(1):
         needed = cells >= 0
         start = torch.where(used > 0, wide[:, 0], cells[:, 0])[:, None]

@@ -197,7 +197,7 @@ def _native_turns(
     native: Library, game: ClothOfGold, state: ClothState, seeds: Tensor, count: int, *, border: bool = False
 ) -> Tensor:
     """Return the same by `sources/cloth_of_gold_shapes.cpp`."""
-    homeless, foreign, room = _limits(game, state)
+    homeless, foreign, room = limits(game, state)
     legal, grid = game.legal_cells(state), game.grid
     edge = innermost(legal & ~foreign & _outside(game, state)) if border else None
     cells, sizes, first, forms = _catalogue(state.device)
@@ -210,7 +210,7 @@ def _native_turns(
     return plans
 
 
-def _limits(game: ClothOfGold, state: ClothState) -> tuple[Tensor, Tensor, Tensor]:
+def limits(game: ClothOfGold, state: ClothState) -> tuple[Tensor, Tensor, Tensor]:
     """Return True for a mover without units, [L], the opponent's territory, [L, S, N], and the most units, [L]."""
     rows, player, whole = torch.arange(len(state), device=state.device), state.current_player, game.allowance(state)
     least = (state.left == whole).int()  # a turn without a unit may always place one
@@ -232,7 +232,7 @@ class _Draw:
         device, total = state.device, len(state) * count
         self.rows = torch.arange(len(state), device=device).repeat_interleave(count)
         self.number = torch.arange(count, device=device).repeat(len(state))
-        homeless, foreign, room = _limits(game, state)
+        homeless, foreign, room = limits(game, state)
         self.homeless, self.room = homeless[self.rows], room[self.rows]
         self.legal = game.legal_cells(state)
         self.ground = self.legal & ~foreign
