@@ -41,15 +41,11 @@ class Spending:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.limit(None, None)
         self.clear()
 
-    def limit(self, max_calls: int | None, max_tokens: int | None) -> None:
-        """Set the limits."""
+    def clear(self, max_calls: int | None = None, max_tokens: int | None = None) -> None:
+        """Begin to count anew, with these limits."""
         self.max_calls, self.max_tokens = max_calls, max_tokens
-
-    def clear(self) -> None:
-        """Begin to count anew."""
         self.calls = self.tokens = self.kept_calls = self.kept_tokens = self.reused = self._under_way = 0
         self.seconds = 0.0
         self.stopped = ""

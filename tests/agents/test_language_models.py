@@ -130,7 +130,6 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     def forget() -> None:
         kept._opened.clear()
         SPENDING.clear()
-        SPENDING.limit(None, None)
 
     monkeypatch.setattr(chat_server, "RETRIES", 1)
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):

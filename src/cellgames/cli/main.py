@@ -225,8 +225,7 @@ def _limit_spending(arguments: argparse.Namespace) -> None:
         return
     from cellgames.agents.language_models.calls import SPENDING
 
-    SPENDING.clear()
-    SPENDING.limit(*limits)
+    SPENDING.clear(*limits)
 
 
 @contextmanager
