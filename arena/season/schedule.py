@@ -33,7 +33,7 @@ from itertools import chain, combinations, islice, product
 from typing import Any, TypeAlias
 
 from cellgames.runs.run_folder import RunOptions
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, check_share, shown
 from cellgames.utils.options import option
 
 Pair: TypeAlias = tuple[int, int]
@@ -182,8 +182,7 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
     """
     if isinstance(days, bool) or not isinstance(days, int) or days < 1 or days % 2 == 0:
         raise InputError("days", "an odd number from 1", shown(days), "the rules ask for an odd one")
-    if not 0 <= within <= 1:
-        raise InputError("within", "a share from 0 to 1", shown(within))
+    check_share(within=within)
     played: list[list[tuple[str, str]]] = [[] for _ in range(days)]
     for divisions in leagues:
         names, sizes = [*chain(*divisions)], [*map(len, divisions)]

@@ -66,7 +66,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from cellgames.lab.evolution.evolution import SETTINGS, evolve
 
     out = folder_of(arguments, "evolve", [f"seed={options.seed}"])
-    line, shown = StatusLine(not arguments.quiet, every_s=10.0), ""
+    line, shown = StatusLine(not arguments.quiet), ""
 
     def report(family: FamilyRun, number: int, total: int) -> None:
         nonlocal shown

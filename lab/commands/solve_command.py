@@ -125,7 +125,7 @@ class _Solving:
 
     def __init__(self, arguments: argparse.Namespace, state: Any, solver: ProofSearch[Any]) -> None:
         self.arguments, self.game, self.state, self.solver = arguments, solver.game, state, solver
-        self.line = StatusLine(not arguments.quiet, every_s=10.0)
+        self.line = StatusLine(not arguments.quiet)
         self.began = time.monotonic()
 
     def run(self) -> int:

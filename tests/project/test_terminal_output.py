@@ -96,7 +96,7 @@ def test_long_work_says_that_it_goes_on_and_short_work_nothing() -> None:
     program = (
         "import time\n"
         "from cellgames.utils.progress import waiting\n"
-        "with waiting('Searching', after_s={after}, every_s=0.1): time.sleep(0.5)\n"
+        "with waiting('Searching', after_s={after}): time.sleep(0.5)\n"
         "print('done')"
     )
     shown = output(["-c", program.format(after=0.1)])

@@ -32,66 +32,51 @@ from .console import MOST_MESSAGE, print_columns, print_error, print_heading, pr
 _PLACE, _CALLS = "cellgames.cli.commands.", "cellgames.agents.language_models.calls"
 _NO_COMMAND = ("-h", "--help", "--version")
 
-_GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
-    (
-        "Play and watch",
-        {
-            "list": ("list_command:add_list", "Show all games and agents"),
-            "rules": ("play_command:add_rules", "Show the rules of a game in brief"),
-            "play": ("play_command:add_play", "Play a game at the terminal"),
-            "serve": ("serve_command", "Watch, play and read ratings in the browser"),
-            "replay": ("replay_command", "Play recorded games again"),
-        },
-        "play torus-v0 --agents greedy",
-    ),
-    ("Train agents", {"train": ("train_command", "Train an agent by self-play")}, "train torus-small-v0"),
-    (
-        "Compare agents",
-        {
-            "evaluate": ("evaluate_command", "Measure an agent against others"),
-            "round-robin": ("tournament_command:add_round_robin", "Let every agent play every other one"),
-            "free-for-all": ("tournament_command:add_free_for_all", "Let agents play games of any number of seats"),
-            "ladder": ("tournament_command:add_ladder", "Find the place of an agent on the ladder of a game"),
-            "season": ("season_command", "Play a season and its playoffs"),
-            "leaderboard": ("leaderboard_command", "Show the ratings of all agents from all games in the store"),
-        },
-        "round-robin torus-v0 --agents random greedy rollout:64",
-    ),
-    (
-        "Understand games and agents",
-        {"analyse": ("analyse_command", "Analyse a position, or games")},
-        'analyse torus-small-v0 --moves "c3 a1+ b2"',
-    ),
-    (
-        "Work with other programs",
-        {
-            "bot": (
-                "bot_command:add_bot",
-                "Run an agent as a program that answers messages on standard input and output",
-            ),
-            "check-bot": ("bot_command:add_check_bot", "Check a program that plays"),
-            "check-game": ("bot_command:add_check_game", "Check a game of your own or of another library"),
-            "export": ("format_commands:add_export", "Write recorded games in the format of other programs"),
-            "import": ("format_commands:add_import", "Read games or a position from another program's file"),
-        },
-        "check-bot torus-small-v0 --agent exec:./mybot",
-    ),
-    (
-        "This installation",
-        {
-            "doctor": (
-                "list_command:add_doctor",
-                "Show what this installation has and lacks: versions, devices, native kernels, extras",
-            )
-        },
-        "doctor",
-    ),
-)
+_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Play and watch": {
+        "list": ("list_command:add_list", "Show all games and agents"),
+        "rules": ("play_command:add_rules", "Show the rules of a game in brief"),
+        "play": ("play_command:add_play", "Play a game at the terminal"),
+        "serve": ("serve_command", "Watch, play and read ratings in the browser"),
+        "replay": ("replay_command", "Play recorded games again"),
+    },
+    "Train agents": {"train": ("train_command", "Train an agent by self-play")},
+    "Compare agents": {
+        "evaluate": ("evaluate_command", "Measure an agent against others"),
+        "round-robin": ("tournament_command:add_round_robin", "Let every agent play every other one"),
+        "free-for-all": ("tournament_command:add_free_for_all", "Let agents play games of any number of seats"),
+        "ladder": ("tournament_command:add_ladder", "Find the place of an agent on the ladder of a game"),
+        "season": ("season_command", "Play a season and its playoffs"),
+        "leaderboard": ("leaderboard_command", "Show the ratings of all agents from all games in the store"),
+    },
+    "Understand games and agents": {"analyse": ("analyse_command", "Analyse a position, or games")},
+    "Work with other programs": {
+        "bot": ("bot_command:add_bot", "Run an agent as a program that answers messages on standard input and output"),
+        "check-bot": ("bot_command:add_check_bot", "Check a program that plays"),
+        "check-game": ("bot_command:add_check_game", "Check a game of your own or of another library"),
+        "export": ("format_commands:add_export", "Write recorded games in the format of other programs"),
+        "import": ("format_commands:add_import", "Read games or a position from another program's file"),
+    },
+    "This installation": {
+        "doctor": (
+            "list_command:add_doctor",
+            "Show what this installation has and lacks: versions, devices, native kernels, extras",
+        )
+    },
+}
 """The commands by purpose, each with its module in `commands` and its help line, which begins its description.
 
-A function that adds the command stands behind the module's name if it is not `add`. The last text of each group is an
-example. `additions` has more commands.
+A function that adds the command stands behind the module's name if it is not `add`. `additions` has more commands.
 """
+
+_EXAMPLES = {
+    "Play and watch": "play torus-v0 --agents greedy",
+    "Train agents": "train torus-small-v0",
+    "Compare agents": "round-robin torus-v0 --agents random greedy rollout:64",
+    "Understand games and agents": 'analyse torus-small-v0 --moves "c3 a1+ b2"',
+    "Work with other programs": "check-bot torus-small-v0 --agent exec:./mybot",
+    "This installation": "doctor",
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -162,12 +147,11 @@ class _TopParser(_Parser):
 
 @cache
 def groups() -> list[tuple[str, dict[str, tuple[str, str]], str]]:
-    """Return `_GROUPS` with whole names of modules, and with the commands of `additions`."""
-    return [
-        (title, {**{name: (_PLACE + place, text) for name, (place, text) in names.items()}, **more}, example)
-        for title, names, example in _GROUPS
-        for more in (additions().commands.get(title, {}),)
-    ]
+    """Return title, commands with whole names of modules, those of `additions` too, and example of each group."""
+    own = {
+        title: {name: (_PLACE + place, text) for name, (place, text) in _COMMANDS[title].items()} for title in _COMMANDS
+    }
+    return [(title, {**own[title], **additions().commands.get(title, {})}, _EXAMPLES[title]) for title in own]
 
 
 def parser(word: str = "") -> argparse.ArgumentParser:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import shutil
 import sys
 import threading
@@ -69,23 +70,20 @@ def progress(
 
 
 class StatusLine:
-    """A line of text on standard error: rewritten in place on a terminal, else printed now and then.
+    """A line of text on standard error: rewritten in place on a terminal, else printed every ten seconds.
 
     Args:
         shown: False for silence.
-        every_s: the least time between two printed lines, in seconds.
     """
 
-    def __init__(self, shown: bool, every_s: float = 10.0) -> None:
-        self._shown, self._every_s = shown, every_s
-        self._live = sys.stderr.isatty()
-        self._last = time.monotonic() - every_s
-        self._width = 0
+    def __init__(self, shown: bool) -> None:
+        self._shown, self._live, self._width = shown, sys.stderr.isatty(), 0
+        self._last = -math.inf
 
     def show(self, text: str, news: bool = False) -> None:
         """Show the text in the place of the one before; `news` makes it appear at once where lines are printed."""
         now = time.monotonic()
-        if not self._shown or not (self._live or news or now - self._last >= self._every_s):
+        if not self._shown or not (self._live or news or now - self._last >= 10.0):
             return
         self._last = now
         if not self._live:
@@ -103,14 +101,13 @@ class StatusLine:
 
 
 @contextmanager
-def waiting(text: str, *, shown: bool = True, after_s: float = 2.0, every_s: float = 1.0) -> Iterator[None]:
+def waiting(text: str, *, shown: bool = True, after_s: float = 2.0) -> Iterator[None]:
     """Show on a terminal that the block goes on, and for how many seconds, until it ends; nothing else prints in it.
 
     Args:
         text: the work, such as "Searching".
         shown: False for silence.
         after_s: nothing is shown of what takes less time, in seconds.
-        every_s: the time between two changes of the line, in seconds.
     """
     if not (shown and sys.stderr.isatty()):
         yield
@@ -121,7 +118,7 @@ def waiting(text: str, *, shown: bool = True, after_s: float = 2.0, every_s: flo
         pause = after_s
         while not ended.wait(pause):
             line.show(f"{text} ... {time.monotonic() - began:.0f} s (Ctrl-C stops)")
-            pause = every_s
+            pause = 1.0
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
