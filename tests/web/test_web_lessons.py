@@ -54,7 +54,7 @@ def test_a_guided_game_takes_what_the_lesson_asks_for_in_any_order() -> None:
     assert game.view()["lesson"]["cells"] == [block[0], block[1], block[3]]
     with pytest.raises(RefusedError):
         game.move([block[2]], 1)  # to take it back is legal
-    game.undo()
+    game.undo(1)
     assert game.view()["lesson"]["cells"] == block
 
 

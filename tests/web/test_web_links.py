@@ -62,6 +62,6 @@ def test_choices_at_the_same_time_stay_secret_and_a_seat_cannot_be_guessed(chrom
         refused = other.request.delete(f"{site}/api/play/{link.rpartition('/')[2]}")
         assert refused.status == 409
         own = one.evaluate("() => Cellgames.app.game.path")
-        assert one.request.post(f"{site}{own}/undo", data={}).status == 409
+        assert one.request.post(f"{site}{own}/undo", data={"turn": 0}).status == 409
         assert one.request.delete(f"{site}{own}").status == 204
         assert other.request.get(f"{site}/api/play/{link.rpartition('/')[2]}").status == 404

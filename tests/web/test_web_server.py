@@ -135,7 +135,7 @@ def test_moves_are_taken_back_and_bad_or_late_ones_refused_with_the_reason(clien
         assert answer.status_code == status, answer.text
         return str(answer.json()["error"])
 
-    assert "no move of yours" in refused("undo", {})
+    assert "no move of yours" in refused("undo", {"turn": 0})
     for number, cell in enumerate((3, None)):
         view = client.get(path).json()["view"]
         first = unpacked(view["legal"], made["about"]["nvec"])[0][0]
@@ -148,9 +148,11 @@ def test_moves_are_taken_back_and_bad_or_late_ones_refused_with_the_reason(clien
         refused("move", {"action": action, "turn": 4})
     for bad in ([-1], [], ["4"], [1.5], [True], [1 << 80]):
         refused("move", {"action": bad, "turn": 4}, 422)
-    turn, nothing = {"turn": 4}, dict[str, Any]()
-    for request, body in (("move", {"action": [4]}), ("move", turn), ("hint", nothing), ("sit", turn), ("go", nothing)):
+    turn = {"turn": 4}
+    for request, body in (("move", {"action": [4]}), ("move", turn), ("sit", turn)):
         refused(request, body, 422)
+    for request in ("hint", "undo", "go"):
+        refused(request, {}, 422)
     assert "expected the move of turn 4" in refused("move", {"action": [4], "turn": 0})
     assert client.get(f"{path}/record.jsonl").status_code == 409
     seen = {"turn": 4, "epoch": 0}
@@ -187,7 +189,7 @@ def test_a_person_sees_what_its_seat_may_know_and_no_more(client: Any) -> None:
         for name in ("sequence", "points", "garnets"):
             values = frame["infos"].get(name)
             assert values is None or [seat for seat, value in enumerate(values) if value is not None] in ([], [2])
-    assert client.post(f"{path}/undo", json={}).status_code == 409
+    assert client.post(f"{path}/undo", json={"turn": 1}).status_code == 409
 
 
 def test_a_finished_game_is_added_to_the_store_once_and_not_if_moves_were_taken_back(client: Any, folder: Path) -> None:
@@ -205,7 +207,7 @@ def test_a_finished_game_is_added_to_the_store_once_and_not_if_moves_were_taken_
     assert client.get("/api/store/replay", params={"number": number + 5}).status_code == 404
     (board,) = client.get("/api/leaderboard").json()["boards"]
     assert {line["agent"] for line in board["agents"]} == {"random", "human"}
-    whole = client.post(f"{path}/undo", json={}).json()
+    whole = client.post(f"{path}/undo", json={"turn": view["turn"]}).json()
     assert not whole["view"]["done"]
     assert finish(client, whole, lambda legal: legal[0])["undone"] == 1
     assert client.post(f"{path}/store", json={}).status_code == 409

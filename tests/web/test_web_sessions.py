@@ -103,7 +103,7 @@ def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
     with pytest.raises(RefusedError):
         one.move([6], 1)
     with pytest.raises(RefusedError):
-        one.undo()
+        one.undo(one.turn)
     other.move([5], 0)
     settled(other)
     assert other.view()["turn"] == 2
@@ -221,7 +221,7 @@ def test_both_clocks_run_on_the_server() -> None:
     assert 600 < second["left"][1] < 605, "the increment is added"
     assert not one.view()["can_undo"]
     with pytest.raises(RefusedError):
-        one.undo()
+        one.undo(one.turn)
 
 
 def test_a_person_without_time_has_lost_as_soon_as_somebody_looks() -> None:

@@ -228,7 +228,7 @@ class Session(SeatedGame):
                 self._place.close()
             self._changed()
 
-    def undo(self, turn: int | None = None, epoch: int = -1) -> None:
+    def undo(self, turn: int, epoch: int = -1) -> None:
         """Go back to where the person last decided, in a game in turns; agents start anew and remember nothing."""
         with self._lock:
             if why := self._no_undo():
@@ -485,11 +485,11 @@ class Session(SeatedGame):
         assert mover is not None
         return mover
 
-    def _check_seen(self, request: str, turn: int | None, epoch: int) -> None:
+    def _check_seen(self, request: str, turn: int, epoch: int) -> None:
         """Refuse a request that belongs to another position than the present one."""
         if epoch not in (-1, self._epoch):
             raise RefusedError(cause=f"moves were taken back before {request} came; reload the game")
-        if turn not in (None, self.turn):
+        if turn != self.turn:
             raise RefusedError("turn", f"{request} of turn {self.turn}", turn, "reload the game")
 
     def _check(self, choices: Sequence[int], seat: int) -> Tensor:

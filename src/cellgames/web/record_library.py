@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from cellgames.agents.networks.agent_files import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.agents.time_control import OUT_OF_TIME
@@ -78,8 +79,7 @@ def _first(path: Path) -> dict[str, Any]:
     return {"game": "", "agents": [], "outcome": []}
 
 
-@dataclass(frozen=True)
-class GameFilter:
+class GameFilter(BaseModel):
     """A choice of the games of a list; by default all.
 
     Attributes:
@@ -90,11 +90,13 @@ class GameFilter:
         most: The most turns, 0 for any number.
     """
 
-    game: str = ""
-    agent: str = ""
-    result: str = ""
-    least: int = 0
-    most: int = 0
+    model_config = ConfigDict(frozen=True)
+
+    game: str = Field(default="", max_length=100)
+    agent: str = Field(default="", max_length=200)
+    result: Literal["", "decided", "draw", "forfeit"] = ""
+    least: int = Field(default=0, ge=0)
+    most: int = Field(default=0, ge=0)
 
     def keeps(self, game: Mapping[str, Any]) -> bool:
         """Return True if a game, as `summary` tells it, is chosen; a line that is no record is not."""

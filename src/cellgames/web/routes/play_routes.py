@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Depends, HTTPException, Query
-from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from fastapi.responses import PlainTextResponse, Response
 from pydantic import Field
 
 from cellgames.agents.loading import identities
@@ -109,12 +109,6 @@ class Goal(Act):
     """The turn that agents who play all seats go on to."""
 
     until: _Choice = Field(description="Turns played; fewer than before stop them there.")
-
-
-class Undo(Act):
-    """The position from which a move is taken back."""
-
-    turn: int | None = Field(default=None, ge=0, description="As in a move; null is not checked.")
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -294,7 +288,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return snapshot(session)
 
     @router.post("/api/play/{id}/undo")
-    def undo(seen: Undo, session: Session = of_id) -> dict[str, Any]:
+    def undo(seen: Seen, session: Session = of_id) -> dict[str, Any]:
         """Take back the person's last move and the answers to it; only in games in turns."""
         session.undo(seen.turn, seen.epoch)
         return snapshot(session)
@@ -313,8 +307,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.get("/api/play/{id}/record.html")
     def game_html(session: Session = of_id) -> Response:
         """Return the finished game as one HTML file that plays offline."""
-        record = session.record()
-        return download(HTMLResponse(state.answer("html", record)), record, "html")
+        return state.html_file(session.record())
 
     @router.get("/api/play/{id}/replay")
     def game_replay(session: Session = of_id) -> Any:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
-from fastapi.responses import HTMLResponse, Response
 from pydantic import Field
 
 from cellgames.arena.records.record_lines import Record
@@ -16,30 +15,17 @@ from cellgames.arena.season.cup import CupRecord
 from cellgames.plugins import additions
 from cellgames.web.record_library import MOST_LINE, MOST_SEARCHED, GameFilter, parse, season_data, season_list, summary
 
-from .app_state import AppState, Body, Count, File, Name, Number, Stored, download
+from .app_state import AppState, Body, File, Number, Stored
 
 _PAGE = 50  # games in a list, by default
 _Count = Annotated[int, Query(ge=1, le=200)]
+_CHOSEN: Any = Depends(GameFilter)
 
 
 class Line(Body):
     """One line of a file of records."""
 
     record: str = Field(max_length=MOST_LINE)
-
-
-def _filter(
-    game: Name = "",
-    agent: Annotated[str, Query(max_length=200)] = "",
-    result: Literal["", "decided", "draw", "forfeit"] = "",
-    least: Count = 0,
-    most: Count = 0,
-) -> GameFilter:
-    """Return the filter of a request."""
-    return GameFilter(game, agent, result, least, most)
-
-
-_CHOSEN: Any = Depends(_filter)
 
 
 def record_routes(state: AppState) -> APIRouter:
@@ -81,9 +67,6 @@ def record_routes(state: AppState) -> APIRouter:
             games = [game for game in games if chosen.keeps(game)]
             return {"total": len(games), "games": games[first - 1 :][:count]}
 
-    def html(record: Record | CupRecord) -> Response:
-        return download(HTMLResponse(state.answer("html", record)), record, "html")
-
     def add(name: str, made: Callable[[Record | CupRecord], Any], about: str) -> None:
         """Add the routes to an answer about a record: of a file, of the store, or of a visitor, which is not kept."""
 
@@ -104,7 +87,7 @@ def record_routes(state: AppState) -> APIRouter:
     own = {"replay": "Return a record for the viewer.", "board": "Return the last position of a record."}
     for name, about in {**own, **answers}.items():
         add(name, partial(state.answer, name), about)
-    add("html", html, "Return a record as one HTML file that plays offline.")
+    add("html", state.html_file, "Return a record as one HTML file that plays offline.")
 
     @router.get("/api/leaderboard")
     def leaderboard() -> dict[str, Any]:
