@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .plugin import MASKABLE_PPO, SLOW_GAME, GamePlugin, TrainingPreset, Variant, files
+from .plugin import MASKABLE_PPO, SLOW_GAME, GamePlugin, TrainingPreset, Variant, files, small
 
+_SMALL = {"height": 32, "width": 32, "generations": 24}
 _WILD = {"terrain": True, "weather": True, "perks": True, "territory": "hull"}
 
 _BASE = GamePlugin(
@@ -27,14 +28,9 @@ _BASE = GamePlugin(
         "shaping": 0.0,
     },
     variants={
-        "cloth-of-gold-small-v0": Variant(
-            "Cloth of Gold, small enough to train on a laptop", {"height": 32, "width": 32, "generations": 24}
-        ),
+        "cloth-of-gold-small-v0": small("Cloth of Gold", _SMALL),
         "cloth-of-gold-fair-v0": Variant("Cloth of Gold in which lots say who places first", {"order": "drawn"}),
-        "cloth-of-gold-fair-small-v0": Variant(
-            "fair Cloth of Gold, small enough to train on a laptop",
-            {"height": 32, "width": 32, "generations": 24, "order": "drawn"},
-        ),
+        "cloth-of-gold-fair-small-v0": small("fair Cloth of Gold", {**_SMALL, "order": "drawn"}),
     },
     agents={
         "champion": "cellgames.agents.cloth_of_gold.first_turns:ClothChampion",
@@ -107,10 +103,7 @@ CLOTH_OF_GOLD_WILD = replace(
         "cloth-of-gold-wild-v0": Variant(
             "Cloth of Gold with terrain, weather, perks, borders and wildlife", {**_WILD, "wildlife": (6, 2, 2)}
         ),
-        "cloth-of-gold-wild-small-v0": Variant(
-            "wild Cloth of Gold, small enough to train on a laptop",
-            {"height": 32, "width": 32, "generations": 24, **_WILD, "wildlife": (3, 1, 1)},
-        ),
+        "cloth-of-gold-wild-small-v0": small("wild Cloth of Gold", {**_SMALL, **_WILD, "wildlife": (3, 1, 1)}),
     },
     view="cellgames.web.views.cloth_of_gold_view:WildClothView",
     texts=files("cloth_of_gold", "cloth_of_gold_wild"),

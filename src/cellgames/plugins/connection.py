@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .plugin import MASKABLE_PPO, GamePlugin, TrainingPreset, Variant, files
+from .plugin import MASKABLE_PPO, GamePlugin, TrainingPreset, files, small
 
 
 def _presets(search: str) -> tuple[TrainingPreset, ...]:
@@ -17,24 +17,25 @@ def _presets(search: str) -> tuple[TrainingPreset, ...]:
     )
 
 
+_SEARCH = {
+    "native_uct": "cellgames.agents.connection.native_trees:simulate",
+    "native_gumbel": "cellgames.agents.connection.native_trees:simulate_gumbel",
+    "solve": "cellgames.agents.solving.prover:solve",
+}
+
 TORUS = GamePlugin(
     id="torus-v0",
     game="cellgames.envs.torus.game:Torus",
     summary="Torus by Mark Steere: connect around a torus of octagons and squares",
     parameters={"size": 8},
-    variants={"torus-small-v0": Variant("Torus, small enough to train on a laptop", {"size": 5})},
+    variants={"torus-small-v0": small("Torus", {"size": 5})},
     agents={
         "greedy": "cellgames.agents.torus.greedy:TorusGreedy",
         "perfect": "cellgames.agents.solving.perfect:PerfectAgent",
     },
     networks={"policy": "cellgames.agents.torus.network:TorusNetwork"},
     transfer_parameters=("size",),
-    search={
-        "native_uct": "cellgames.agents.connection.native_trees:simulate",
-        "native_gumbel": "cellgames.agents.connection.native_trees:simulate_gumbel",
-        "solve": "cellgames.agents.solving.prover:solve",
-        "prover": "cellgames.agents.torus.proof_search:TorusSearch",
-    },
+    search={**_SEARCH, "prover": "cellgames.agents.torus.proof_search:TorusSearch"},
     presets=_presets("mcts:100"),
     reader="cellgames.arena.analyse.stones_reader:TorusReader",
     view="cellgames.web.views.stones_view:TorusView",
@@ -51,9 +52,7 @@ _SHARED: dict[str, Any] = {
     "reader": "cellgames.arena.analyse.stones_reader:ConnectionReader",
     "view": "cellgames.web.views.stones_view:ConnectionView",
     "search": {
-        "native_uct": "cellgames.agents.connection.native_trees:simulate",
-        "native_gumbel": "cellgames.agents.connection.native_trees:simulate_gumbel",
-        "solve": "cellgames.agents.solving.prover:solve",
+        **_SEARCH,
         "prover": "cellgames.agents.connection.proof_search:ConnectionSearch",
         "look": "cellgames.agents.connection.proof_search:look",
         "trained": "cellgames.agents.solving.perfect:AdvisedAgent",
@@ -66,7 +65,7 @@ HEX = GamePlugin(
     game="cellgames.envs.connection.game:Hex",
     summary="Hex by Piet Hein and John Nash: connect two opposite sides",
     parameters={"size": 11, "tiling": "hexagons", "swap": True},
-    variants={"hex-small-v0": Variant("Hex, small enough to train on a laptop", {"size": 5})},
+    variants={"hex-small-v0": small("Hex", {"size": 5})},
     texts=files("black_and_white", "hex"),
     **_SHARED,
 )
@@ -76,7 +75,7 @@ Y = GamePlugin(
     game="cellgames.envs.connection.game:Y",
     summary="Y by Claude Shannon, Charles Titus and Craige Schensted: connect three sides",
     parameters={"size": 13, "tiling": "hexagons", "swap": True},
-    variants={"y-small-v0": Variant("Y, small enough to train on a laptop", {"size": 6})},
+    variants={"y-small-v0": small("Y", {"size": 6})},
     texts=files("black_and_white", "y"),
     **_SHARED,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .plugin import MASKABLE_PPO, SAMPLED, GamePlugin, TrainingPreset, Variant, files
+from .plugin import MASKABLE_PPO, SAMPLED, GamePlugin, TrainingPreset, Variant, files, small
+
+_SMALL = {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5)}
 
 _BASE = GamePlugin(
     id="grid-adaptation-v0",
@@ -22,12 +24,7 @@ _BASE = GamePlugin(
         "reward_scheme": "score",
         "garnet_value": 0.1,
     },
-    variants={
-        "grid-adaptation-small-v0": Variant(
-            "Grid Adaptation, small enough to train on a laptop",
-            {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5)},
-        )
-    },
+    variants={"grid-adaptation-small-v0": small("Grid Adaptation", _SMALL)},
     agents={
         "greedy": "cellgames.agents.grid_adaptation.greedy:GridGreedy",
         "rollout": "cellgames.agents.grid_adaptation.rollout:GridRollout",
@@ -73,10 +70,7 @@ GRID_ADAPTATION_TALK = replace(
         "grid-adaptation-talk-v0": Variant(
             "Grid Adaptation with a word of each player before every round", {"talk": "public"}
         ),
-        "grid-adaptation-talk-small-v0": Variant(
-            "Grid Adaptation with talk, small enough to train on a laptop",
-            {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5), "talk": "public"},
-        ),
+        "grid-adaptation-talk-small-v0": small("Grid Adaptation with talk", {**_SMALL, "talk": "public"}),
     },
     networks={"policy": "cellgames.agents.grid_adaptation_talk.network:TalkNetwork"},
     search={**_BASE.search, "simpler": "cellgames.agents.grid_adaptation_talk.network:SilentAgent"},

@@ -306,6 +306,11 @@ SAMPLED: dict[str, Any] = {"sample": True}
 """The trained agent samples its actions: where all act at once or cards are hidden, a foreseen player loses."""
 
 
+def small(title: str, parameters: Mapping[str, Any]) -> Variant:
+    """Return a variant with a board on which agents learn soon."""
+    return Variant(f"{title}, small enough to train on a laptop", parameters)
+
+
 def files(*names: str) -> tuple[Path, ...]:
     """Return files of texts of this folder."""
     return tuple(Path(__file__).with_name(f"{name}.toml") for name in names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .plugin import MASKABLE_PPO, SAMPLED, SLOW_GAME, GamePlugin, TrainingPreset, Variant, files
+from .plugin import MASKABLE_PPO, SAMPLED, SLOW_GAME, GamePlugin, TrainingPreset, files, small
 
 _VALUES = {"learning_rate": 3e-3, "layers": 2, "eval_games": 200, "eval_every": 25, "checkpoint_every": 25}
 
@@ -23,8 +23,8 @@ TOROIDAL_CUP = GamePlugin(
         "max_generations": 10_000,
     },
     variants={
-        "toroidal-cup-small-v0": Variant(
-            "The Toroidal Cup, small enough to train on a laptop",
+        "toroidal-cup-small-v0": small(
+            "The Toroidal Cup",
             {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 3, "max_generations": 1000},
         )
     },

@@ -22,8 +22,7 @@ from cellgames.utils.version import __version__
 
 def add_list(commands: Any) -> None:
     """Add `list`."""
-    command = add_command(commands, "list", "", _list, "Show all games and agents.", ("", "--json"))
-    add_json(command)
+    add_json(add_command(commands, "list", "", _list, "Show all games and agents.", ("", "--json")))
 
 
 def _list(arguments: argparse.Namespace) -> int:

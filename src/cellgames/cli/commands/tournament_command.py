@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class _Kind:
     """A command that plays many games by `play`, an import path, and reports what came out.
 
-    `report` prints tables and returns proposals for `print_next`; `about` describes files by name;
-    processes can share the work if it is `shared`; `one` agent is measured.
+    `report` prints tables and returns proposals for `print_next`; `about` describes files by name. Where `one` agent is
+    measured against known ones, the command has no option `without`, and processes do not share the work.
     """
 
     name: str
@@ -39,8 +39,6 @@ class _Kind:
     out: Callable[[argparse.Namespace, Any], Path]
     report: Callable[[argparse.Namespace, Any, Game, Any], Sequence[tuple[str, str] | str]]
     about: dict[str, str]
-    needs: str = "two or more"
-    shared: bool = True
     one: bool = False
     without: tuple[str, ...] = ()
 
@@ -50,12 +48,12 @@ def _add(kind: _Kind, commands: Any) -> None:
     run = partial(_run, kind)
     command = shared_options.add_command(commands, kind.name, f"GAME --{agents} ", run, kind.text, kind.examples)
     shared_options.add_game(command)
-    text = f"{kind.needs} that `cellgames list` shows; NAME=SPEC gives a name"
+    text = f"{'the agent' if kind.one else 'two or more'} that `cellgames list` shows; NAME=SPEC gives a name"
     shared_options.add_agents(command, text, one=kind.one)
     shared_options.add_spending(command)
     shared_options.add_options(command, kind.options.options(), without=kind.without)
     shared_options.add_store(command)
-    if kind.shared:
+    if not kind.one:
         shared_options.add_workers(command, "chunks")
     folder = {"round-robin": "results", "ladder": "results/climbs"}.get(kind.name, f"results/{kind.name}")
     shared_options.add_folder(command, f"{folder}/GAME-...")
@@ -72,7 +70,7 @@ def _run(kind: _Kind, arguments: argparse.Namespace) -> int:
     }
     try:
         with ExitStack() as stack:
-            if kind.shared:
+            if not kind.one:
                 more["workers"] = stack.enter_context(shared_options.workers_of(arguments))
             finished = resolve(kind.play)(game, arguments.agents, options, out=out, **more)
     except KeyboardInterrupt:
@@ -228,8 +226,6 @@ add_ladder = partial(
         out=_ladder_out,
         report=_report_ladder,
         about={"report.md": "all tables and the ladder on one page", "ladder.png": "the place among the rungs"},
-        needs="the agent",
-        shared=False,
         one=True,
         without=("opening_plies", "chunk", "forfeits", "policies"),
     ),
