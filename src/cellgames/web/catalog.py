@@ -31,6 +31,7 @@ from cellgames.utils.errors import InputError, check_one_of, check_whole, shown
 
 from .agent_seats import AgentSeats
 from .limits import MOVE_S
+from .limits import check as check_limits
 
 MOST_PLAYOUTS = 5000
 """Most playouts of an agent; more would keep a thread busy for minutes a move."""
@@ -102,8 +103,8 @@ def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
     """Return the game with a visitor's settings.
 
     Raises:
-        ValueError: The game or a setting is unknown, a setting is out of the limits of the page or of the game, or the
-            page has no board for the game.
+        ValueError: The game or a setting is unknown, a setting is out of the limits of the page or of the game, the
+            page has no board for the game, or the game is too large (`limits.check`).
     """
     if id not in registry.REGISTRY:
         check_one_of("game", id, [id for id in registry.REGISTRY if _offer(id) is not None])
@@ -125,7 +126,9 @@ def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
                 raise InputError(name, f"{setting.low} or {setting.step} more, and so on", value, where=id)
     # A default is left out: what a form shows for "the pattern's own number" must not cut the pattern short.
     defaults = {setting["name"]: setting["default"] for setting in offer["settings"]}
-    return registry.make(id, **{name: value for name, value in parameters.items() if value != defaults.get(name)})
+    game = registry.make(id, **{name: value for name, value in parameters.items() if value != defaults.get(name)})
+    check_limits(game)
+    return game
 
 
 @lru_cache

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import HTTPException, Query
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
 from cellgames.arena.records.record_lines import Record
@@ -70,10 +70,6 @@ class AppState:
         """
         answered = self._answer if name == "board" else self._answered
         return answered(name, record if isinstance(record, CupRecord) else record.to_json())
-
-    def html_file(self, record: Record | CupRecord) -> Response:
-        """Return a record as a download of one HTML file that plays offline."""
-        return download(HTMLResponse(self.answer("html", record)), record, "html")
 
     def _answer(self, name: str, key: str | CupRecord) -> Any:
         own: dict[str, Callable[..., Any]] = {"replay": replay_data, "board": board_data, "html": html_page}

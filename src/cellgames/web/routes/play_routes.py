@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import PlainTextResponse, Response
@@ -22,7 +22,6 @@ from cellgames.plugins.levels import levels
 from cellgames.utils.errors import shown
 from cellgames.web.catalog import check_parameters, demonstration, games, load_agent, most_playouts, offered
 from cellgames.web.lessons import GuidedGame, lesson_of
-from cellgames.web.limits import check as check_limits
 from cellgames.web.live_game import Seated, Session
 from cellgames.web.record_library import MOST_LINE
 from cellgames.web.sessions import Sessions, specs_of
@@ -34,7 +33,6 @@ _LONG_S = 20.0  # an answer waits so long for something new to show
 
 _Name = Annotated[str, Field(max_length=100)]
 _Choice = Annotated[int, Field(ge=0, lt=1 << 31)]
-_Parameters: TypeAlias = Annotated[str, Query(max_length=2000)]  # which `_json_object` reads
 
 
 class NewGame(Body):
@@ -111,24 +109,20 @@ class Goal(Act):
     until: _Choice = Field(description="Turns played; fewer than before stop them there.")
 
 
-def _json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object that a query holds; anything else is refused."""
-    if (found := json_object(text)) is None:
-        raise HTTPException(422, f"parameters must be a JSON object, got {shown(text)}")
-    return found
+def _asked(game: Name, parameters: Annotated[str, Query(max_length=2000)] = "{}") -> Game:
+    """Return the game of a query, in which `parameters` is a JSON object as in a new game."""
+    if (found := json_object(parameters)) is None:
+        raise HTTPException(422, f"parameters must be a JSON object, got {shown(parameters)}")
+    return check_parameters(game, found)
 
 
-def playable(id: str, parameters: Mapping[str, Any]) -> Game:
-    """Return a game that can be played on the page; raise a `ValueError` for others."""
-    game = check_parameters(id, parameters)
-    check_limits(game)
-    return game
+_ASKED: Any = Depends(_asked)
 
 
 def session_of(state: AppState, about: Mapping[str, Any], saved: Mapping[str, Any] | None = None) -> Session:
     """Return the session of a game with `asked`, `seats` and `seed`: a new one, or a saved one."""
     asked, listed = about["asked"], state.agents()
-    game = playable(asked["game"], asked["parameters"])
+    game = check_parameters(asked["game"], asked["parameters"])
     return Session(
         *(game, about["seats"], lambda spec: load_agent(spec, game, listed)),
         seed=about["seed"],
@@ -162,16 +156,15 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return state.answer("replay" if live else "board", demonstration(game))
 
     @router.get("/api/agents")
-    def list_agents(game: Name, parameters: _Parameters = "{}") -> list[dict[str, Any]]:
+    def list_agents(asked: Game = _ASKED) -> list[dict[str, Any]]:
         """Return the agents that can play a game; `parameters` is a JSON object as in a new game."""
-        return offered(playable(game, _json_object(parameters)), state.agents())
+        return offered(asked, state.agents())
 
     @router.get("/api/agents/limit")
-    def limit_agent(game: Name, agent: Name, parameters: _Parameters = "{}") -> dict[str, int]:
+    def limit_agent(agent: Name, asked: Game = _ASKED) -> dict[str, int]:
         """Return `most`, the number of playouts that this computer has time for in a move; measured once."""
-        made = playable(game, _json_object(parameters))
         with state.turn():
-            return {"most": most_playouts(made, agent)}
+            return {"most": most_playouts(asked, agent)}
 
     # --- learning ---------------------------------------------------------------------------------------------
 
@@ -181,11 +174,10 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         return lesson_of(game).to_data()
 
     @router.get("/api/levels")
-    def list_levels(game: Name, parameters: _Parameters = "{}") -> list[dict[str, Any]]:
+    def list_levels(game: Name, asked: Game = _ASKED) -> list[dict[str, Any]]:
         """Return opponents by level, the weakest first; `parameters` is a JSON object as in a new game."""
-        made = check_parameters(game, _json_object(parameters))
-        can = {one["name"] for one in offered(made, state.agents())}
-        found = levels(game, made.id, plain(made.parameters))
+        can = {one["name"] for one in offered(asked, state.agents())}
+        found = levels(game, asked.id, plain(asked.parameters))
         return [asdict(level) for level in found if level.agent.partition(":")[0] in can]
 
     @router.post("/api/guide", status_code=201)
@@ -221,7 +213,7 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     @router.post("/api/play", status_code=201)
     def new_game(wish: NewGame) -> dict[str, Any]:
         """Start a game. The answer has what stays the same (`about`) and the position (`view`)."""
-        game = playable(wish.game, wish.parameters)
+        game = check_parameters(wish.game, wish.parameters)
         players = game.info.players
         seats = [wish.seat] if isinstance(wish.seat, str) else wish.seat or []
         for seat in seats:
@@ -303,16 +295,6 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         """Return the finished game as a line of a file of records."""
         record = session.record()
         return download(PlainTextResponse(record.to_json() + "\n", media_type="application/x-ndjson"), record, "jsonl")
-
-    @router.get("/api/play/{id}/record.html")
-    def game_html(session: Session = of_id) -> Response:
-        """Return the finished game as one HTML file that plays offline."""
-        return state.html_file(session.record())
-
-    @router.get("/api/play/{id}/replay")
-    def game_replay(session: Session = of_id) -> Any:
-        """Return the finished game for the viewer."""
-        return state.answer("replay", session.record())
 
     @router.post("/api/play/{id}/store")
     def keep_game(nothing: Act, session: Session = of_id) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Requests about records (of the results folder, of the store, of visitors) and the leaderboard."""
+"""Requests about records (of the results folder, of the store, of visitors, of live games) and the leaderboard."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
+from fastapi.responses import HTMLResponse, Response
 from pydantic import Field
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.season.cup import CupRecord
 from cellgames.plugins import additions
+from cellgames.web.live_game import Session
 from cellgames.web.record_library import MOST_LINE, MOST_SEARCHED, GameFilter, parse, season_data, season_list, summary
+from cellgames.web.sessions import Sessions
 
-from .app_state import AppState, Body, File, Number, Stored
+from .app_state import AppState, Body, File, Number, Stored, download
 
 _PAGE = 50  # games in a list, by default
 _Count = Annotated[int, Query(ge=1, le=200)]
@@ -28,9 +31,10 @@ class Line(Body):
     record: str = Field(max_length=MOST_LINE)
 
 
-def record_routes(state: AppState) -> APIRouter:
+def record_routes(state: AppState, sessions: Sessions) -> APIRouter:
     """Return the routes of records, the store and the leaderboard."""
     router = APIRouter()
+    of_id: Any = Depends(sessions.get)
 
     @router.get("/api/records")
     def list_files() -> dict[str, Any]:
@@ -67,8 +71,11 @@ def record_routes(state: AppState) -> APIRouter:
             games = [game for game in games if chosen.keeps(game)]
             return {"total": len(games), "games": games[first - 1 :][:count]}
 
+    def html(record: Record | CupRecord) -> Response:
+        return download(HTMLResponse(state.answer("html", record)), record, "html")
+
     def add(name: str, made: Callable[[Record | CupRecord], Any], about: str) -> None:
-        """Add the routes to an answer about a record: of a file, of the store, or of a visitor, which is not kept."""
+        """Add the routes to an answer about a record: of a file, the store, a finished live game, or a visitor."""
 
         def of_file(file: File, number: Number) -> Any:
             return made(state.library.record(file, number))
@@ -76,18 +83,22 @@ def record_routes(state: AppState) -> APIRouter:
         def of_store(number: Stored) -> Any:
             return made(state.stored(number))
 
+        def of_session(session: Session = of_id) -> Any:
+            return made(session.record())
+
         def of_visitor(line: Line) -> Any:
-            return made(parse(line.record))
+            return made(parse(line.record))  # which is not kept
 
         router.add_api_route(f"/api/records/{name}", of_file, description=about)
         router.add_api_route(f"/api/store/{name}", of_store, description=about)
+        router.add_api_route(f"/api/play/{{id}}/{name}", of_session, description=about)
         router.add_api_route(f"/api/{name}", of_visitor, description=about, methods=["POST"])
 
     answers = {name: about for name, (_, about) in additions().answers.items()}
     own = {"replay": "Return a record for the viewer.", "board": "Return the last position of a record."}
     for name, about in {**own, **answers}.items():
         add(name, partial(state.answer, name), about)
-    add("html", state.html_file, "Return a record as one HTML file that plays offline.")
+    add("html", html, "Return a record as one HTML file that plays offline.")
 
     @router.get("/api/leaderboard")
     def leaderboard() -> dict[str, Any]:

@@ -110,7 +110,7 @@ def create_app(
     app.mount("/static", KeptFiles(directory=STATIC), name="static")
 
     app.include_router(play_routes(state, sessions, alone=hosts is not None))
-    app.include_router(record_routes(state))
+    app.include_router(record_routes(state, sessions))
     app.state.analysis = board = AnalysisBoard()
     app.include_router(analysis_routes(state, sessions, board))
     return app

@@ -234,7 +234,7 @@
           el("a", { class: "button", href: `#/analysis?game=${encodeURIComponent(this.view.id)}` }, "Analyse"),
           el("a", { class: "button", href: `#/watch?game=${encodeURIComponent(this.view.id)}` }, "Watch it again"),
           el("a", { class: "button", href: `${this.path}/record.jsonl`, download: "" }, "Save the record"),
-          el("a", { class: "button", href: `${this.path}/record.html`, download: "" }, "Save as HTML"), this.about.store && store),
+          el("a", { class: "button", href: `${this.path}/html`, download: "" }, "Save as HTML"), this.about.store && store),
         this.about.store && undone && el("p", { class: "hint" },
           "Moves were taken back in this game, so it cannot be added to the store."));
     }

@@ -167,7 +167,7 @@
     if (query.has("game")) {
       const path = `/api/play/${encodeURIComponent(query.get("game"))}`;
       const explain = async () => api("/api/worth", await api(`/api/analysis/record?${new URLSearchParams({ game: query.get("game") })}`));
-      return viewer(main, "The game just played", api(`${path}/replay`), save(`${path}/record.html`), `#/game/${query.get("game")}`,
+      return viewer(main, "The game just played", api(`${path}/replay`), save(`${path}/html`), `#/game/${query.get("game")}`,
         current, explain);
     }
     if (query.has("own") || query.get("list") === "own") {
