@@ -228,7 +228,8 @@ def test_where_each_move_of_a_search_loses_an_open_one_is_chosen(monkeypatch: py
 
 def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis_board, "_WAITING", 2)
-    board, wish = AnalysisBoard(threads=1), Search(game="torus-small-v0", engine="mcts", simulations=500)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    board, wish = AnalysisBoard(), Search(game="torus-small-v0", engine="mcts", simulations=500)
     board._pool.submit(time.sleep, 0.5)
     kept = [board.submit(wish) for _ in range(2)]
     with pytest.raises(FullError):

@@ -129,7 +129,7 @@ def played(id: str) -> list[Any]:
         views.append(view := game.view())
         if view["done"]:
             return views
-        asked = game._lesson.guide.asked[len(game._actions())][1]
+        asked = " ".join(step.moves for step in game._lesson.guide.steps).split()[len(game._actions())]
         joint = " ".join([asked] * game.game.info.num_players) if game.game.info.simultaneous else asked
         action = parse_moves(game.game, [joint], {})[0].tolist()
         first = action[0] if game.game.info.simultaneous else action

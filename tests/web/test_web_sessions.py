@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -114,16 +115,16 @@ def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
     assert one.view(0, 1)["events"][0]["move"] == "a1"
 
 
-def test_few_sessions_are_in_memory_and_the_others_are_read_again(tmp_path: Path) -> None:
-    now = [0.0]
-
+@mock.patch.object(web_sessions, "_clock")
+@mock.patch.multiple(web_sessions, _MOST_KEPT=2, _IDLE_S=100)
+def test_few_sessions_are_in_memory_and_the_others_are_read_again(clock: mock.Mock, tmp_path: Path) -> None:
     def restore(saved: Mapping[str, Any]) -> Session:
         return session("random", seed=saved["seed"], saved=saved)
 
-    sessions = Sessions(tmp_path, restore, most=2, idle=100, clock=lambda: now[0])
+    sessions = Sessions(tmp_path, restore)
 
     def begin(time: float) -> Session:
-        now[0] = time
+        clock.return_value = time
         sessions.make_room()
         one = session("random", asked={"game": "torus-v0"})
         sessions.add(one)
@@ -132,16 +133,16 @@ def test_few_sessions_are_in_memory_and_the_others_are_read_again(tmp_path: Path
     first, second = begin(0), begin(1)
     second.move([0], 0)
     settled(second)
-    now[0] = 2
+    clock.return_value = 2
     assert sessions.get(first.id) is first
     third = begin(2)  # in the place of the second one
     again = sessions.get(second.id)
     assert (len(sessions), again is second) == (2, False)
     assert again.view() | {"events": []} == second.view() | {"events": []}
     assert [event["move"] for event in again.view(0)["events"]] == second.moves
-    now[0] = 3
+    clock.return_value = 3
     assert sessions.get(third.id) is third
-    for now[0], count in ((102.5, 1), (300, 0)):  # the second one was last asked for at 2, the third at 3
+    for clock.return_value, count in ((102.5, 1), (300, 0)):  # the second one was last asked for at 2, the third at 3
         sessions.make_room()
         assert len(sessions) == count
     assert [one["id"] for one in sessions.games([second.id, "x"])] == [second.id]
@@ -164,8 +165,9 @@ def test_few_sessions_are_in_memory_and_the_others_are_read_again(tmp_path: Path
     answer.set()
 
 
+@mock.patch.object(web_sessions, "_MOST_KEPT", 1)
 def test_a_clock_goes_on_while_its_game_is_out_of_memory_and_a_resignation_is_kept(tmp_path: Path) -> None:
-    sessions = Sessions(tmp_path, lambda saved: session("random", "60+1", saved=saved), most=1)
+    sessions = Sessions(tmp_path, lambda saved: session("random", "60+1", saved=saved))
     one = session("random", "60+1")
     sessions.add(one)
     one.move([0], 0)
@@ -192,7 +194,8 @@ def test_games_of_agents_alone_leave_room_for_those_of_people_and_of_other_visit
 ) -> None:
     visitor, answer = ContextVar("VISITOR", default="one"), threading.Event()
     monkeypatch.setattr(web_sessions, "VISITOR", visitor)
-    sessions = Sessions(tmp_path, lambda saved: pytest.fail("no game is read"), most=most)
+    monkeypatch.setattr(web_sessions, "_MOST_KEPT", most)
+    sessions = Sessions(tmp_path, lambda saved: pytest.fail("no game is read"))
     for _ in range(one):
         sessions.make_room(agents_alone=True)
         alone = Session(GAME, ["waiting", "waiting"], lambda spec: Stuck(answer))

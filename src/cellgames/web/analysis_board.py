@@ -217,15 +217,10 @@ def engines(game: Game) -> Mapping[str, tuple[int, ...]]:
 
 
 class AnalysisBoard:
-    """Searches of positions for the page, on a bounded number of threads.
+    """Searches of positions for the page, on half of the cores, so that agents and pages keep the others."""
 
-    Args:
-        threads: Searches at the same time; None for half of the cores, so that agents and pages keep the others.
-    """
-
-    def __init__(self, threads: int | None = None) -> None:
-        workers = max(1, (os.cpu_count() or 1) // 2) if threads is None else threads
-        self._pool = ThreadPoolExecutor(workers, "analysis")
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2), "analysis")
         self._own = threading.local()
         self._lock = threading.Lock()
         self._futures: set[Future[dict[str, Any]]] = set()  # searches that wait or run

@@ -41,20 +41,18 @@ class Board:
         caption: a sentence below it.
         moves: those that lead to it, separated by spaces; joint ones, of a part for each player, by " | ".
         parameters: parameters of the game.
-        seed: seed of the game.
         marked: names of actions of the first player, whose cells are framed.
     """
 
     caption: str
     moves: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
     marked: Sequence[str] = ()
 
     def state(self, game: Game) -> State:
         """Return the position."""
         moves = self.moves.split(" | ") if game.info.simultaneous else self.moves.split()
-        state: State = after_moves(game, moves, seed=self.seed)
+        state: State = after_moves(game, moves)
         return state
 
 
@@ -96,11 +94,6 @@ class Guide:
     seed: int = 0
 
     @cached_property
-    def asked(self) -> list[tuple[Step, str]]:
-        """Each of the learner's moves with its step."""
-        return [(step, move) for step in self.steps for move in step.moves.split()]
-
-    @cached_property
     def line(self) -> list[str]:
         """All moves of a game with a scripted opponent."""
         return [move for step in self.steps for move in (*step.moves.split(), *step.replies.split())]
@@ -128,7 +121,8 @@ class Lesson:
             for title, text, boards in self.parts
         ]
         head = {name: about[name] for name in ("title", "credit", "goals", "players")}
-        return {"game": self.game, **head, "parts": parts, "moves": len(self.guide.asked)}
+        moves = sum(len(step.moves.split()) for step in self.guide.steps)
+        return {"game": self.game, **head, "parts": parts, "moves": moves}
 
     def _board(self, board: Board) -> dict[str, Any]:
         game = registry.make(self.game, **board.parameters)

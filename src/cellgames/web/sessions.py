@@ -18,12 +18,16 @@ from cellgames.utils.files import write_atomic
 
 from .live_game import RefusedError, Seated, Session
 
+_MOST_KEPT = 64  # sessions in memory at the same time
+_IDLE_S = 3600.0  # after which a session that nobody asks for leaves the memory
 _MOST_WATCHED = 4  # games of agents alone that one visitor has in memory at the same time
 _MOST_SAVED = 10_000  # files; a new game is refused beyond
 _MOST_LISTED = 100
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
 _ADDRESS = re.compile(rf"({_ID.pattern})(?:\.({_ID.pattern}))?")  # an id, in a game by link with the secret of a seat
 VISITOR: ContextVar[str] = ContextVar("VISITOR", default="")  # the address from which the request being answered comes
+
+_clock = time.monotonic
 
 
 class FullError(Exception):
@@ -36,23 +40,13 @@ class Sessions:
     Args:
         folder: Where games are saved; made with the first one.
         restore: Makes a session of what `Session.saved` returned.
-        most: Most sessions in memory at the same time; the one that was left alone for longest makes room, and is read
-            again when somebody asks for it. Games of agents alone have half of the places, four of them for one
-            visitor, so that they cannot keep people from playing.
-        idle: Seconds after which a session that nobody asks for leaves the memory.
-        clock: A function that returns seconds, for tests.
+
+    The session in memory that was left alone for longest makes room, and is read again when somebody asks for it. Games
+    of agents alone have half of the places, four of them for one visitor, so that they cannot keep people from playing.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        restore: Callable[[Mapping[str, Any]], Session],
-        most: int = 64,
-        idle: float = 3600.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, folder: Path, restore: Callable[[Mapping[str, Any]], Session]) -> None:
         self._folder, self._restore = folder, restore
-        self._most, self._idle, self._clock = most, idle, clock
         self._kept: dict[str, Session] = {}  # the one that was left alone for longest first
         self._lock, self._reading = threading.RLock(), threading.Lock()
 
@@ -70,13 +64,13 @@ class Sessions:
             FullError: Agents think in all of them.
         """
         with self._lock:
-            old = [one for one in self._kept.values() if self._clock() - one.asked_at > self._idle]
+            old = [one for one in self._kept.values() if _clock() - one.asked_at > _IDLE_S]
             self._leave([one for one in old if not one.thinking])
             if agents_alone:
                 own = "games of agents alone, as many as a visitor has,"
                 self._shrink(lambda one: not one.people and one.visitor == VISITOR.get(), _MOST_WATCHED, own)
-                self._shrink(lambda one: not one.people, max(1, self._most // 2), "games of agents alone")
-            self._shrink(lambda one: True, self._most, "games")
+                self._shrink(lambda one: not one.people, max(1, _MOST_KEPT // 2), "games of agents alone")
+            self._shrink(lambda one: True, _MOST_KEPT, "games")
 
     def _shrink(self, among: Callable[[Session], bool], most: int, kind: str) -> None:
         """Let sessions leave in which no agent thinks, the longest left alone first, until fewer than `most` stay."""
@@ -101,7 +95,7 @@ class Sessions:
             session.keep(lambda: write_atomic(path, sign(to_line(session.saved()).encode()) + b"\n"))
         with self._lock:
             self._kept[session.id] = session
-            session.visitor, session.asked_at = VISITOR.get(), self._clock()
+            session.visitor, session.asked_at = VISITOR.get(), _clock()
 
     def get(self, id: str) -> Session:
         """Return the session, from its file if it is not in memory; a game by link as the person of a seat has it.
@@ -138,7 +132,7 @@ class Sessions:
     def _asked(self, id: str) -> Session | None:
         with self._lock:
             if (session := self._kept.pop(id, None)) is not None:
-                self._kept[id], session.asked_at = session, self._clock()
+                self._kept[id], session.asked_at = session, _clock()
             return session
 
     def drop(self, address: str) -> None:
