@@ -222,7 +222,7 @@ def rated_report(
         csv_table("ratings", columns, tables.standings),
         csv_table("cross_table", cross, tables.agents),
         *([] if by_score else [csv_table("pairs", pair_columns(), pairs_met(tables))]),
-        csv_table("seats", [agent, seat.but(name="seat"), *counts], sat),
+        csv_table("seats", [agent, replace(seat, name="seat"), *counts], sat),
     ]
     return Report(title, parts, more_tables=files, subject=subject)
 
@@ -231,7 +231,7 @@ def tables_data(tables: Tables, players: Sequence[str], columns: Sequence[Column
     """Return all numbers as JSON: of the ratings, which have these columns, of pairs and of seats."""
     rated, own = tables.ratings, "seats_taken" if tables.by_score else "seats"
     places = zip(TALLY[1:4], ("ahead", "level", "behind"), strict=True)
-    pairs = pair_columns([column.but(name=name) for column, name in places] if tables.by_score else TALLY)
+    pairs = pair_columns([replace(column, name=name) for column, name in places] if tables.by_score else TALLY)
     seats: dict[str | None, dict[str, Any]] = {name: {} for name in (None, *tables.agents)}
     for (name, player), tally in seat_tallies(tables, players).items():
         seats[name][player] = row_data(side_columns(tables), tally)

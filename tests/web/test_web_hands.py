@@ -11,7 +11,7 @@ from web_play import on_a_phone
 
 import cellgames
 from cellgames.web import catalog
-from cellgames.web.views.cloth_of_gold_view import patterns
+from cellgames.web.views import view_of
 
 _MOVES = "() => Cellgames.app.game.moves.length"
 
@@ -108,7 +108,7 @@ def test_the_form_offers_as_many_playouts_as_there_is_time_for(
 
 OFFERED = {
     group["group"]: {one["name"]: {(row, col) for row, col in one["cells"]} for one in group["patterns"]}
-    for group in patterns()
+    for group in view_of(cellgames.make("cloth-of-gold-v0")).patterns()
 }
 SIZE = 700
 PERIODS = {

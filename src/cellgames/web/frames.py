@@ -36,12 +36,10 @@ from cellgames.envs.toroidal_cup.simulator import boards
 from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.version import __version__
-from cellgames.web.views.view import Action, encoded, player_goals, player_names
 
 from . import limits
-from .limits import check as check_limits
 from .views import Frame, toroidal_cup_view, view_of
-from .views.view import View
+from .views.view import Action, View, encoded, player_goals, player_names
 
 _LEVEL = 6  # of compression; 9 takes ten times as long and saves a tenth
 
@@ -221,7 +219,7 @@ def _checked_game(record: Record) -> Game:
     if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
         raise InputError("game", f"one of {', '.join(REGISTRY)}", shown(record.game))
     game = game_of(record)
-    check_limits(game, record.moves)
+    limits.check(game, record.moves)
     if len(record.agents) != game.info.num_players:
         raise InputError("agents", f"{game.info.num_players}, one a seat", len(record.agents))
     return game
@@ -273,7 +271,7 @@ def _pictures(game: Game, states: Sequence[State], marks: list[int]) -> Iterator
 def _season(record: CupRecord, most: int) -> tuple[ToroidalCup, Iterator[Frame]]:
     """Return a game of the Cup's season, and its frames: Life from an arrangement that nobody placed shape by shape."""
     game = cup.game_of(record)
-    check_limits(game)
+    limits.check(game)
     start = boards([cup.start_of(vars(record))])
     moments = toroidal_cup_view.life(game, start, record.generations, most, record.pattern)
     common: dict[str, Any] = {"turn": 0, "player": None}

@@ -15,7 +15,6 @@ from cellgames.arena.records.record_lines import Record, plain, records_file
 from cellgames.arena.records.store import Setting
 from cellgames.cli import shared_options as shared
 from cellgames.cli.console import print_table, warn
-from cellgames.cli.shared_options import file_name, make_game, parameters
 from cellgames.envs import registry
 from cellgames.plugins import additions, resolve
 from cellgames.runs.run_folder import check_writable
@@ -225,7 +224,7 @@ def _record(arguments: argparse.Namespace) -> Record:
     record = replays.pick(path, arguments.record)
     if arguments.game is not None and registry.make(arguments.game).id != record.game:
         raise InputError("GAME", record.game, arguments.game, where=path)
-    for name, value in parameters(arguments).items():
+    for name, value in shared.parameters(arguments).items():
         if record.parameters.get(name) != value:
             recorded = record.parameters.get(name, "no such parameter")
             raise InputError(name, f"{recorded}, as in the record", value, where=path)
@@ -304,7 +303,7 @@ def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mappi
         if len(groups) > 1:
             raise InputError("--agents", "one kind of game", _kinds(groups), "choose with GAME and --param")
         return groups, sources, shared.loaded_agents(arguments.agents, groups[0].game)
-    game = make_game(arguments)
+    game = shared.make_game(arguments)
     agents = shared.loaded_agents(arguments.agents, game)
     count = MatchOptions.games if arguments.games is None else arguments.games
     plies = opening_plies(game) if arguments.opening_plies is None else arguments.opening_plies
@@ -330,11 +329,11 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
         sources.append(str(arguments.store))
     found = [*grouped(records)]
     kinds = [Setting(games.game.id, plain(games.game.parameters), len(games.records), (), ()) for games in found]
-    wanted = matching(kinds, arguments.game, parameters(arguments))
+    wanted = matching(kinds, arguments.game, shared.parameters(arguments))
     groups = [games for games, kind in zip(found, kinds, strict=True) if kind in wanted]
     if not groups:
         asked = "" if arguments.game is None else f" of {arguments.game}"
-        settings = ", ".join(f"{name}={value}" for name, value in parameters(arguments).items())
+        settings = ", ".join(f"{name}={value}" for name, value in shared.parameters(arguments).items())
         expected = f"games{asked}{' with ' * bool(settings)}{settings}"
         raise InputError("--records", expected, _kinds(found) or "none at all", where=", ".join(sources))
     if empty := [games for games in groups if not games.records]:
@@ -369,12 +368,12 @@ def _folder(arguments: argparse.Namespace, game: Game, *, alone: bool) -> Path:
     """Return the folder of a report; each of several kinds of games has one of its own."""
     from cellgames.arena.report.leaderboard import title
 
-    name = file_name(title(game.id, game.parameters).split())
+    name = shared.file_name(title(game.id, game.parameters).split())
     if arguments.out is not None:
         return Path(arguments.out) if alone else Path(arguments.out) / name
     source = (arguments.records or [arguments.store])[0]
     words = [name, source.stem if source.stem != "games" else source.parent.name] if source is not None else [name]
-    return Path("results") / "analyse" / file_name(words)
+    return Path("results") / "analyse" / shared.file_name(words)
 
 
 def _print(folder: Path, report: Report, files: Sequence[Path]) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from cellgames.agents.agent_specs import by_name
 from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
 from cellgames.cli import console, shared_options
-from cellgames.cli.console import print_table
 from cellgames.plugins import resolve
 from cellgames.utils.options import Options
 from cellgames.utils.report.model import people_table
@@ -104,11 +103,11 @@ def _report_tables(
     tables, order = finished.tables, getattr(finished, "order", ())
     if headline := report.failure_headline(tables.forfeits):
         print(f"{headline}\n")
-    print_table(people_table(report.rating_columns(tables), tables.standings))
+    console.print_table(people_table(report.rating_columns(tables), tables.standings))
     console.print_pairs_and_seats(tables, game.info.players, report.notes(tables), simultaneous=game.info.simultaneous)
     if order:
         print()
-        print_table(people_table(ORDER, order))
+        console.print_table(people_table(ORDER, order))
         print(f"\n{order_text(order, tables.games)}")
     print(f"\n{console.counted(len(finished.records), finished.played)}, {tables.distinct} different.")
     short = options.games % (options.per_opening * options.chunk)
@@ -196,10 +195,10 @@ def _report_ladder(
 ) -> list[tuple[str, str] | str]:
     from cellgames.arena.ladder.climb import MISTAKES, ladder_table
 
-    print_table(ladder_table(finished.place))
+    console.print_table(ladder_table(finished.place))
     if finished.mistakes:
         print("\nPositions that could be won or saved, and moves that did not:")
-        print_table(people_table(MISTAKES, finished.mistakes))
+        console.print_table(people_table(MISTAKES, finished.mistakes))
     print(f"\n{finished.place.sentence}")
     for line in finished.notes:
         print(line)

@@ -12,7 +12,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -238,10 +238,6 @@ class Column(Generic[R]):
 
         own = {"name": self.name, "label": self.label, "shown": self.shown, "kept": self.kept}
         return Column(value=value, **{**own, **changes})
-
-    def but(self, **changes: Any) -> Column[R]:
-        """Return the column with other names or formats."""
-        return replace(self, **changes)
 
 
 def people_table(columns: Iterable[Column[R]], rows: Sequence[R]) -> Table:

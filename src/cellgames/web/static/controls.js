@@ -322,14 +322,14 @@
     }
     // The place in the lattice that is nearest to a cell, null outside one's own band.
     nearest(cell) {
-      const { first, stride, down, across, band, cols } = this.info;
+      const { first, stride, down, across } = this.info, { band, cols } = this.game.layout;
       const row = Math.floor(cell / cols), col = (cell % cols) - this.game.person * band;
       if (col < 0 || col >= band) return null;
       const at = (value, count) => Math.max(0, Math.min(count - 1, Math.round((value - first) / stride)));
       return at(row, down) * across + at(col, across);
     }
     centre(anchor) {
-      const { first, stride, across, band } = this.info;
+      const { first, stride, across } = this.info, { band } = this.game.layout;
       return [first + stride * Math.floor(anchor / across), this.game.person * band + first + stride * (anchor % across)];
     }
     hover(cell) {
@@ -352,14 +352,14 @@
       else { this.game.draw(); notice("The shape would overlap your own cells there, or leave your band."); }
     }
     marks() {
-      const { rows, cols, around } = this.info, found = new Set();
+      const { around } = this.info, { rows, cols, band } = this.game.layout, found = new Set();
       for (let action = this.turned; action < this.legal.length; action += 8) {
         if (this.legal[action]) {
           const [row, col] = this.centre(action >> 3);
           found.add(row * cols + col);
         }
       }
-      const { band } = this.info, first = this.game.person * band;
+      const first = this.game.person * band;
       const shade = { has: (cell) => cell % cols >= first && cell % cols < first + band }; // one's own band stays light
       if (this.anchor === null) return { legal: found, shade };
       const [row, col] = this.centre(this.anchor);
@@ -401,6 +401,7 @@
       this.reserve = null;
       this.useReserve.checked = this.buy.checked = false;
       const { layout } = this.game, nvec = this.game.about.nvec;
+      this.spaces = layout.rows * layout.cols;
       this.starts = nvec.map((_, part) => nvec.slice(0, part).reduce((sum, count) => sum + count, 0));
       clear(this.own, "Your sequence ", Cellgames.chip(layout, parseInt(info.sequence, 2)), " ", el("strong", {}, info.sequence),
         ` · ${info.points} points · ${plural(info.reserves, "reserve tile")} · ${plural(info.garnets, "garnet")}`);
@@ -413,7 +414,7 @@
       this.reserveLine.lastChild.textContent = info.reserves ? ` also place a reserve tile (${info.reserves} left)`
         : ` buy and place a reserve tile for ${plural(info.price, "garnet")}`;
       this.buyLine.lastChild.textContent = ` buy a reserve tile for ${plural(info.price, "garnet")}`;
-      this.reserveLine.hidden = !this.some(3, info.spaces);
+      this.reserveLine.hidden = !this.some(3, this.spaces);
       this.buyLine.hidden = !this.can(5, 1);
       this.flipLine.hidden = !info.flips;
       this.voteLine.hidden = !info.votes.length;
@@ -445,7 +446,7 @@
     }
     tell() { // in words, what is still to be chosen
       const { info } = this;
-      this.free = info.voting ? 0 : this.legal.subarray(this.starts[0], this.starts[0] + info.spaces).reduce((sum, bit) => sum + bit, 0);
+      this.free = info.voting ? 0 : this.legal.subarray(this.starts[0], this.starts[0] + this.spaces).reduce((sum, bit) => sum + bit, 0);
       const left = this.needed() - this.tiles.length;
       if (info.talking) {
         this.hint.textContent = `Talk before round ${info.round} of ${info.rounds}: say a word to ` +
@@ -473,7 +474,7 @@
     }
     marks() {
       const legal = new Set();
-      if (!this.info.voting) for (let cell = 0; cell < this.info.spaces; cell++) if (this.can(0, cell)) legal.add(cell);
+      if (!this.info.voting) for (let cell = 0; cell < this.spaces; cell++) if (this.can(0, cell)) legal.add(cell);
       const chosen = this.tiles.map((cell, place) => [cell, this.needed() > 1 ? String(place + 1) : "T"]);
       if (this.reserve !== null) chosen.push([this.reserve, "R"]);
       return { legal, chosen, shade: true };
@@ -484,13 +485,13 @@
       this.game.act(this.planned());
     }
     planned() {
-      const { spaces, players, votes, flips } = this.info, none = spaces;
+      const { votes, flips } = this.info, none = this.spaces;
       return [
         ...[0, 1, 2].map((slot) => (slot < this.tiles.length ? this.tiles[slot] : none)),
         this.useReserve.checked && this.reserve !== null ? this.reserve : none,
         flips ? Number(this.flip.value) : 0,
         this.buy.checked && this.can(5, 1) ? 1 : 0,
-        votes.length ? Number(this.vote.value) : players,
+        votes.length ? Number(this.vote.value) : this.game.layout.players.length,
         ...this.info.receivers.map((_, place) => (this.info.talking ? Number(this.words.querySelectorAll("select")[place].value) : 0)),
       ];
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from cellgames.envs.boards.rle import parse_cells
 from cellgames.envs.cloth_of_gold import notation
 from cellgames.envs.cloth_of_gold import rendering as drawn
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.rendering import round_ends
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold_wild import notation as wild_notation
@@ -88,7 +86,7 @@ class ClothView(View):
     def frame(self, state: ClothState, before: ClothState | None, viewer: int | None, action: Action = None) -> Frame:
         world, done = self.game.world(state), bool(state.done[0])
         last: list[int] = []
-        if before is not None and not round_ends(before, state):
+        if before is not None and not drawn.round_ends(before, state):
             last = changed(self.game.board(before)[0], self.game.board(state)[0])
         status = _verdict(self.game, state) if done else drawn.whose_turn(self.game, state, player_names(self.game))
         fields = {"status": status, "last": last, "results": results(self.game, state)}
@@ -103,7 +101,7 @@ class ClothView(View):
     def edited(self, state: ClothState, put: Mapping[int, int], mover: int) -> str:
         """Return the position at the start of the mover's turn in this round, with other units on some cells."""
         text = self.game.state_to_string(state)
-        line = self.base_line(text)
+        line, _ = wild_notation.split_line(text)  # without the fields of wild games
         position = notation.string_to_position(line, self.game.height, self.game.width)
         if position is None or position.stage != "move":
             raise InputError("position", "one in which the game goes on", shown(line))
@@ -116,13 +114,13 @@ class ClothView(View):
 
     @override
     def animated(self, before: ClothState, after: ClothState) -> bool:
-        return round_ends(before, after)
+        return drawn.round_ends(before, after)
 
     @override
     def step(
         self, before: ClothState, after: ClothState, viewer: int | None, action: Action, most: int
     ) -> Iterator[Frame]:
-        if round_ends(before, after) and most > 0:
+        if drawn.round_ends(before, after) and most > 0:
             *shown, _ = frame_times(self.game.generations, most)
             yield from self._life(before, shown, f"Round {int(before.round[0])}")
         yield self.frame(after, before, viewer, action)
@@ -153,7 +151,10 @@ class ClothView(View):
 
     @override
     def patterns(self) -> list[dict[str, Any]]:
-        return patterns()
+        return [
+            {"group": group, "patterns": [{"name": name, "cells": parse_cells(text)} for name, text in texts.items()]}
+            for group, texts in GROUPS.items()
+        ]
 
     @override
     def clicks(self, action: Sequence[int]) -> dict[str, Any]:
@@ -183,10 +184,6 @@ class ClothView(View):
         flat = cells.astype(np.uint8).ravel()
         return Frame(flat, marks.astype(np.uint8).ravel(), {**fields, "infos": infos, "text": text})
 
-    def base_line(self, text: str) -> str:
-        """Return the base game's part of a position's text."""
-        return text
-
 
 class WildClothView(ClothView):
     """A view of wild Cloth of Gold; the marks of ground are three bits, a place in `_LAND`."""
@@ -204,10 +201,6 @@ class WildClothView(ClothView):
         marks = [*((name, self.marks["ground"] * _LAND.index(name)) for name in lands), *wards]
         legend = [*layout["legend"], *({"label": label, "code": 0, "marks": mark} for label, mark in marks)]
         return layout | {"palette": palette, "dark": dark(CLOTH, palette, CLOTH["units"]), "legend": legend}
-
-    @override
-    def base_line(self, text: str) -> str:
-        return wild_notation.split_line(text)[0]
 
     @override
     def _framed(
@@ -295,12 +288,3 @@ GROUPS = {
     },
 }
 """Patterns by kind and name, in the order in which the page offers them."""
-
-
-@cache
-def patterns() -> list[dict[str, Any]]:
-    """Return the groups: `group`, and `patterns`, each with `name` and `cells`, pairs of row and column from 0 on."""
-    return [
-        {"group": group, "patterns": [{"name": name, "cells": parse_cells(text)} for name, text in drawn.items()]}
-        for group, drawn in GROUPS.items()
-    ]

@@ -22,11 +22,10 @@ from cellgames.envs.grid_adaptation.state import FLIP, MOST_TILES, RESERVE, G, G
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.envs.grid_adaptation_talk.rendering import last_talk, said
 from cellgames.envs.grid_adaptation_talk.state import TalkState
-from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
+from cellgames.envs.toroidal_cup.rendering import COLOURS
 from cellgames.utils.errors import InputError
 
-from .view import SEATS as DARK_SEATS
-from .view import TILES, Action, Frame, View, clicked, column, curve, dark, player_names, results
+from .view import SEATS, TILES, Action, Frame, View, clicked, column, curve, dark, player_names, results
 
 _MARKS = {"placed": 1, "born": 2, "died": 4}
 _GHOST = 3  # by how many bits the code of the tile that died is shifted in the marks
@@ -61,10 +60,10 @@ class GridView(View, Generic[G]):
             "cols": self.game.size,
             "wrap": False,
             "marks": {**_MARKS, "ghost": 1 << _GHOST},
-            "colours": list(SEATS[: self.game.players]),
+            "colours": list(COLOURS[: self.game.players]),
             "ground": drawn.BOARD,
             "palette": palette,
-            "dark": dark(TILES, palette, DARK_SEATS[: self.game.players]),
+            "dark": dark(TILES, palette, SEATS[: self.game.players]),
             "legend": [
                 {"label": "placed", "playing": "named by you", "code": 2, "marks": _MARKS["placed"]},
                 {"label": "born", "playing": "new", "code": 2, "marks": _MARKS["born"]},
@@ -189,8 +188,6 @@ class GridView(View, Generic[G]):
             "receivers": [],
             "votes": votes[:-1].nonzero().flatten().tolist() if may_vote else [],
             "totals": state.scores[0].long().tolist() if may_vote else None,  # voters see them
-            "spaces": self.game.spaces,
-            "players": self.game.players,
         }
 
 

@@ -21,7 +21,6 @@ from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus import rendering as torus
 from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.rendering import winning_class
 from cellgames.envs.torus.state import TorusState
 
 from .view import STONES, Action, Frame, View, changed, column, curve, dark, player_names, results
@@ -152,7 +151,7 @@ class TorusView(StonesView):
 
     @override
     def won(self, winner: int, path: Sequence[Any]) -> str:
-        return f"closes around the torus {_KINDS[winning_class(path)]}"
+        return f"closes around the torus {_KINDS[torus.winning_class(path)]}"
 
 
 class ConnectionView(StonesView):

@@ -19,7 +19,6 @@ from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
 from cellgames.envs.toroidal_cup.patterns.stamps import grid, usual_name
-from cellgames.envs.toroidal_cup.rendering import seen_pattern
 from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, roster
 from cellgames.envs.toroidal_cup.state import CupState
 from cellgames.utils.errors import InputError
@@ -66,14 +65,12 @@ class CupView(View):
             "status": _ending(self.game, board, generation, bool(state.truncated[0]))
             if done
             else f"Shape {turn + 1} of {turn + left}",
-            "last": [],
+            "last": [] if before is None or done else changed(before.board[0], state.board[0]),
             "results": results(self.game, state),
             "generation": generation,
             "bands": not done,
         }
-        if before is not None and not done:
-            fields["last"] = changed(before.board[0], state.board[0])
-        return _frame(self.game, board, fields, seen_pattern(self.game, state, viewer))
+        return _frame(self.game, board, fields, drawn.seen_pattern(self.game, state, viewer))
 
     @override
     def animated(self, before: CupState, after: CupState) -> bool:
@@ -82,7 +79,7 @@ class CupView(View):
     @override
     def step(self, before: CupState, after: CupState, viewer: int | None, action: Action, most: int) -> Iterator[Frame]:
         if self.animated(before, after) and most > 0:
-            pattern = seen_pattern(self.game, after, None)
+            pattern = drawn.seen_pattern(self.game, after, None)
             yield from [*life(self.game, after.start[:1], int(after.generations[0]), most, pattern)][:-1]
         yield self.frame(after, before, viewer, action)
 
@@ -97,7 +94,7 @@ class CupView(View):
             start[0, row, (seat * game.lattice.band + col) % game.cols] = seat + 1
         if not start.any():
             raise InputError(cause="the board is empty: choose a place for the shape first")
-        last, pattern = int(game.life(start).generations[0]), seen_pattern(game, state, seat)
+        last, pattern = int(game.life(start).generations[0]), drawn.seen_pattern(game, state, seat)
         for shown in life(game, start, last, most - 1, pattern):
             words = f"Trial run, generation {shown.fields['generation']} of {last}"
             yield replace(shown, fields={**shown.fields, "status": words, "results": [""] * game.teams})
@@ -109,7 +106,7 @@ class CupView(View):
 
     @override
     def controls(self, state: CupState, seat: int) -> dict[str, Any]:
-        # The shape in hand in its eight orientations, and the lattice of the seat's band.
+        # The shape in hand in its eight orientations, and the lattice of a band (`layout`).
         lattice, stamp = self.game.lattice, int(state.queue[0, seat, 0])
         around = placement.cells((self.game.stamps[stamp],), torch.device("cpu"))[0].tolist()  # [8][L][2]
         return {
@@ -120,9 +117,6 @@ class CupView(View):
             "stride": lattice.stride,
             "down": lattice.down,
             "across": lattice.across,
-            "band": lattice.band,
-            "rows": self.game.rows,
-            "cols": self.game.cols,
         }
 
 

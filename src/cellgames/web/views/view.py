@@ -125,7 +125,10 @@ class View(ABC):
         raise InputError(cause=f"{self.game.info.title} has no trial runs: nothing lives in it by itself")
 
     def patterns(self) -> list[dict[str, Any]]:
-        """Return the patterns that a person may place cell by cell; none in most games."""
+        """Return the patterns that a person may place cell by cell, by group; none in most games.
+
+        A group has `group` and `patterns`, each with `name` and `cells`, pairs of row and column from 0 on.
+        """
         return []
 
     def extra(self, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
