@@ -98,8 +98,8 @@ class SeatedGame:
 
     def advance(self, after: State, step: Step) -> None:
         """Go on to a position of `step`."""
+        self.states[self.turn + 1] = after  # first, as other threads ask for the present one
         self.steps.append(step)
-        self.states[self.turn] = after
         self.states.pop(self.turn - self.back, None)
 
     def play(self, move: str) -> Step:
