@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from cellgames.arena.records.record_lines import Record
@@ -113,10 +114,8 @@ def record_to_rle(record: Record, *, turn: int | None = None, generation: int = 
 def _board(game: ClothOfGold | ToroidalCup, state: State, generation: int) -> list[list[int]]:
     board: Any
     if not isinstance(game, ToroidalCup):
-        world = game.world(state)  # type: ignore[arg-type]
-        for _ in range(generation):
-            world.generation()
-        board = world.board()
+        worlds = game.worlds(state)  # type: ignore[arg-type]
+        board = game.board(next(islice(worlds, generation, None)))[0]
     elif generation:
         start = state.start  # type: ignore[attr-defined]  # the game's own state
         board = game.life(start, keep=[generation]).boards[generation][0]

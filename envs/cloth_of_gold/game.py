@@ -20,6 +20,7 @@ from cellgames.envs.core.info import DRAW, GameInfo, Space
 from cellgames.envs.core.inputs import check_choices, check_int
 from cellgames.envs.core.native_step import InPlace
 from cellgames.envs.core.solo import Solo
+from cellgames.envs.core.state import innermost
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.native import Library, library
 from cellgames.utils.errors import InputError, shown
@@ -27,7 +28,7 @@ from cellgames.utils.errors import InputError, shown
 from . import notation, placement, rendering, rounds, rules
 from .native_step import ClothSolo, Code, native_code, played
 from .notation import Position
-from .simulation import territory
+from .simulation import advance, territory
 from .state import BOARDS, COLUMNS, LARGEST, NUMBERS, ClothState
 
 if TYPE_CHECKING:
@@ -351,8 +352,12 @@ class ClothOfGold(Game[ClothState]):
         """Return both players' territory, bool [B, 2, H, W]; contested cells belong to both."""
         return self._unpacked(state.territory)
 
+    def placed(self, state: ClothState) -> Tensor:
+        """Return the units that the mover has placed in this turn, bool [B, H, W]."""
+        return self._unpacked(state.placed)
+
     def _unpacked(self, planes: Tensor) -> Tensor:
-        """Return [B, k, S, N] as bool [B, k, H, W]."""
+        """Return [B, ..., S, N] as bool [B, ..., H, W]."""
         return self.grid.unpack(planes.movedim(0, -1))
 
     @override
@@ -458,12 +463,20 @@ class ClothOfGold(Game[ClothState]):
     def solo(self, state: ClothState) -> Solo:
         return super().solo(state) if library(state.device) is None else ClothSolo(self, state)
 
-    def world(self, state: ClothState) -> rounds.World:
-        """Return the world of a batch of one, whose generations can be played alone."""
-        return rounds.World(self, state)
+    def worlds(self, state: ClothState) -> Iterator[ClothState]:
+        """Yield games as they are and after each generation of a round, without end; only their cells are renewed."""
+        planes = torch.cat((state.units, state.neutral[:, None], state.killed[:, None]), 1)
+        while True:
+            yield state
+            planes = advance(self.grid, innermost(planes), 1, self.neutral_rules).movedim(-1, 0)
+            state = state.replace(units=planes[:, :2], neutral=planes[:, 2], killed=planes[:, 3])
 
-    def layer(self, world: rounds.World) -> rendering.Layer:
-        """Return the layer that an extension adds to the picture of a world."""
+    def with_territory(self, state: ClothState) -> ClothState:
+        """Return the games with the territory of the units that are on the board now."""
+        return state.replace(territory=territory(self.grid, innermost(state.units), self.radius).movedim(-1, 0))
+
+    def layer(self, state: ClothState) -> rendering.Layer:
+        """Return the layer that an extension adds to the picture of a batch of one."""
         return rendering.Layer()
 
     # --- text and pictures ----------------------------------------------------------------------------------------
@@ -493,7 +506,7 @@ class ClothOfGold(Game[ClothState]):
     def state_to_string(self, state: ClothState) -> str:
         """Return one line, see `notation`; without the numbers of earlier rounds."""
         stage: notation.Stage = "over" if state.terminated[0] else "cut" if state.truncated[0] else "move"
-        placed = self._unpacked(state.placed[:1, None])[0, 0].nonzero().tolist()
+        placed = self.placed(state[:1])[0].nonzero().tolist()
         return notation.position_to_string(
             Position(
                 int(state.current_player[0]),
@@ -530,7 +543,7 @@ class ClothOfGold(Game[ClothState]):
         def number(value: int, like: Tensor) -> Tensor:
             return torch.full_like(like, value)
 
-        return state.replace(
+        state = state.replace(
             turn=number(position.turn, state.turn),
             current_player=number(position.player, state.current_player),
             scores=torch.tensor([[position.score, -position.score]], dtype=state.scores.dtype, device="cpu"),
@@ -539,7 +552,6 @@ class ClothOfGold(Game[ClothState]):
             units=planes[:, :2].clone(),
             neutral=planes[:, 2].clone(),
             killed=planes[:, 3].clone(),
-            territory=territory(self.grid, planes[:, :2].movedim(0, -1), self.radius).movedim(-1, 0),
             placed=self.grid.pack(placed).movedim(-1, 0),
             live=torch.tensor([[int((board == side).sum()) for side in (1, 2)]], dtype=torch.int32, device="cpu"),
             left=number(self.max_units - len(position.placed), state.left),
@@ -547,6 +559,7 @@ class ClothOfGold(Game[ClothState]):
             first=number(position.first, state.first),
             round=number(position.round, state.round),
         )
+        return self.with_territory(state)
 
     def _position(self, text: str, example: str) -> Position:
         """Return the position of a line; raise an `InputError` if this game cannot hold it."""

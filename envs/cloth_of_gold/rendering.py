@@ -240,20 +240,19 @@ def round_ends(before: ClothState, after: ClothState) -> bool:
 
 def _generations(game: ClothOfGold, before: ClothState, last: View) -> Iterator[Picture]:
     """Yield some of a round's generations, but not the last one."""
-    world, shown = game.world(before), set(frame_times(game.generations, _FRAMES))
-    for generation in range(game.generations):
+    shown = set(frame_times(game.generations, _FRAMES))
+    for generation, now in zip(range(game.generations), game.worlds(before), strict=False):
         if generation in shown:
-            now = replace(
+            moment = replace(
                 last,
-                cells=world.board(),
-                territory=world.territories(),
+                cells=game.board(now)[0].numpy(force=True),
+                territory=game.territories(game.with_territory(now))[0].numpy(force=True),
                 title=f"Round {int(before.round)}, generation {generation} of {game.generations}",
                 results=("", ""),
                 scores=before.scores[0].int().tolist(),
-                layer=game.layer(world),
+                layer=game.layer(now),
             )
-            yield now.draw()
-        world.generation()
+            yield moment.draw()
 
 
 def _changed(game: ClothOfGold, before: ClothState, after: ClothState) -> Place | None:
@@ -269,19 +268,19 @@ def _changed(game: ClothOfGold, before: ClothState, after: ClothState) -> Place 
 
 def view(game: ClothOfGold, state: ClothState) -> View:
     """Return the first game of the batch."""
-    state = state[:1]
-    world, done = game.world(state), bool(state.done)
+    state = game.with_territory(state[:1])
+    done = bool(state.done)
     results = [_RESULTS[value] for value in game.outcome(state)[0].tolist()] if done else ["", ""]
     scored = done or int(state.round) > 1 - game.initial_placement
     return View(
-        cells=world.board(),
-        territory=world.territories(),
+        cells=game.board(state)[0].numpy(force=True),
+        territory=game.territories(state)[0].numpy(force=True),
         title=_title(game, state),
         names=game.info.players,
         scores=state.scores[0].int().tolist() if scored else None,
         results=results,
-        placed=None if done else world.placed(),
-        layer=game.layer(world),
+        placed=None if done else game.placed(state)[0].numpy(force=True),
+        layer=game.layer(state),
     )
 
 

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -18,7 +16,7 @@ from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.core.state import copied
 from cellgames.envs.native import Library, Operator, pointer
 
-from .simulation import WIDEST, advance, simulate, territory
+from .simulation import WIDEST, simulate, territory
 from .state import ClothState
 
 if TYPE_CHECKING:
@@ -107,43 +105,3 @@ def native_tally(
     sizes = grid.rows, grid.cols, killed.shape[-1], len(env_ids), torch.get_num_threads()
     words = (pointer(x, torch.int64) for x in (field, killed, env_ids))
     return partial(native.cellgames_cloth_of_gold_tally, *sizes, *words, pointer(out, torch.int32))
-
-
-class World:
-    """The world of one game, whose generations can be played alone.
-
-    Args:
-        game: the rules.
-        state: a batch of one; not changed.
-    """
-
-    def __init__(self, game: ClothOfGold, state: ClothState) -> None:
-        self._game, self._state = game, state
-
-    def generation(self) -> None:
-        """Play the next generation of the world, and nothing else."""
-        state, game = self._state, self._game
-        planes = torch.cat((state.units, state.neutral[:, None], state.killed[:, None]), 1)
-        after = advance(game.grid, planes.movedim(0, -1).contiguous(), 1, game.neutral_rules).movedim(-1, 0)
-        self._state = state.replace(units=after[:, :2], neutral=after[:, 2], killed=after[:, 3])
-
-    def state(self) -> ClothState:
-        """Return the game as it is after the generations so far; nothing is counted."""
-        return self._state
-
-    def board(self) -> npt.NDArray[np.int8]:
-        """Return the cells, int8 [H, W]."""
-        cells: npt.NDArray[np.int8] = self._game.board(self.state())[0].numpy(force=True)
-        return cells
-
-    def territories(self) -> npt.NDArray[np.bool_]:
-        """Return both players' territory or zones as they are now, bool [2, H, W]."""
-        return self._unpacked(territory(self._game.grid, self._state.units.movedim(0, -1), self._game.radius))
-
-    def placed(self) -> npt.NDArray[np.bool_]:
-        """Return units that the mover has placed in this turn: bool [H, W]."""
-        return self._unpacked(self._state.placed.movedim(0, -1))
-
-    def _unpacked(self, boards: Tensor) -> npt.NDArray[np.bool_]:
-        cells: npt.NDArray[np.bool_] = self._game.grid.unpack(boards)[0].numpy(force=True)
-        return cells

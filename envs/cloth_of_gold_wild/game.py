@@ -5,7 +5,7 @@ Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal, get_args
@@ -17,7 +17,6 @@ from typing_extensions import override
 from cellgames.envs.cloth_of_gold import placement, rules
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.native_step import Code
-from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import LARGEST, ClothState
 from cellgames.envs.core.info import GameInfo
 from cellgames.envs.core.inputs import check_choices, check_int
@@ -151,7 +150,8 @@ class ClothOfGoldWild(ClothOfGold):
 
     @override
     def _lived(self, state: ClothState, env_ids: Tensor) -> WildState:
-        return rounds.end_round(self, wild(state), env_ids)
+        after = rounds.lived(self, wild(state)[env_ids])
+        return wild(state).put(env_ids, self.with_territory(after))
 
     @override
     def _next_round(self, state: ClothState, env_ids: Tensor) -> WildState:
@@ -221,12 +221,20 @@ class ClothOfGoldWild(ClothOfGold):
         return Solo(self, state) if library(state.device) is None else WildSolo(self, state)
 
     @override
-    def world(self, state: ClothState) -> World:
-        return rounds.WildWorld(self, wild(state))
+    def worlds(self, state: ClothState) -> Iterator[WildState]:
+        yield wild(state)
+        played = rounds.WildRound(self, wild(state))
+        while True:
+            played.generation()
+            yield played.after(wild(state))
 
     @override
-    def layer(self, world: World) -> WildView:
-        return wild_view(self, wild(world.state()))
+    def with_territory(self, state: ClothState) -> WildState:
+        return rounds.widened(self, wild(state), torch.ones_like(state.live, dtype=torch.bool))
+
+    @override
+    def layer(self, state: ClothState) -> WildView:
+        return wild_view(self, wild(state))
 
     @override
     def action_to_string(self, action: int) -> str:
@@ -267,4 +275,4 @@ class ClothOfGoldWild(ClothOfGold):
         if isinstance(found, str):
             said = " ".join(f"{name}:{value}" for name, value in fields.items())
             raise InputError("position", found, shown(said, 150), where=self.id)
-        return rounds.widened(self, found, torch.ones_like(found.live, dtype=torch.bool))
+        return self.with_territory(found)

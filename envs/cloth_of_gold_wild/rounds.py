@@ -8,16 +8,12 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
-from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import rules
 from cellgames.envs.cloth_of_gold.placement import bits_of
-from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.simulation import territory
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core.state import innermost
@@ -265,29 +261,6 @@ class WildRound:
         return state.replace(**new)
 
 
-class WildWorld(World):
-    """The world of one game, which `generation` steps as the end of the round would."""
-
-    _game: ClothOfGoldWild
-    _state: WildState
-    _round: WildRound | None = None
-
-    @override
-    def generation(self) -> None:
-        self._round = self._round or WildRound(self._game, self._state)
-        self._round.generation()
-
-    @override
-    def state(self) -> WildState:
-        return self._state if self._round is None else self._round.after(self._state)
-
-    @override
-    def territories(self) -> npt.NDArray[np.bool_]:
-        state = self.state()
-        reach = state.reach[0] if self._game.perks else None
-        return self._unpacked(territories(self._game, state.units[0], reach)[..., None])
-
-
 @Operator
 def lived(game: ClothOfGoldWild, state: WildState) -> WildState:
     """Return the games after all generations of a round and the count, but for territory."""
@@ -295,9 +268,3 @@ def lived(game: ClothOfGoldWild, state: WildState) -> WildState:
     for _ in range(game.generations):
         played.generation()
     return played.counted(state)
-
-
-def end_round(game: ClothOfGoldWild, state: WildState, env_ids: Tensor) -> WildState:
-    """Return the games, those of `env_ids`, int64 [n], after all generations and the count."""
-    after = lived(game, state[env_ids])
-    return state.put(env_ids, widened(game, after, torch.ones_like(after.live, dtype=torch.bool)))

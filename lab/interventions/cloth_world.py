@@ -20,11 +20,7 @@ from torch import Tensor
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.simulation import territory
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
-from cellgames.envs.cloth_of_gold_wild.rounds import widened
-from cellgames.envs.cloth_of_gold_wild.state import wild
 from cellgames.lab.life.census import census
 from cellgames.runs.run_folder import derive
 from cellgames.utils.errors import InputError
@@ -259,12 +255,8 @@ class ClothWorld:
         gone[row, cell] = True
         keep = ~game.grid.pack(gone.view(-1, game.height, game.width)).movedim(-1, 0)
         units = state.units & keep[:, None]
-        reach = territory(game.grid, units.movedim(0, -1), game.radius).movedim(-1, 0)
         live = game._unpacked(units).sum((2, 3), dtype=torch.int32)
-        state = state.replace(units=units, territory=reach, live=live)
-        if isinstance(game, ClothOfGoldWild):
-            return widened(game, wild(state), torch.ones_like(live, dtype=torch.bool))
-        return state
+        return game.with_territory(state.replace(units=units, live=live))
 
     def _step(self, state: ClothState, chosen: Tensor) -> tuple[ClothState, Tensor]:
         """Return the games after an action each, and which of them left it out, bool [N]."""

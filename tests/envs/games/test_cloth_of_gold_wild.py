@@ -201,7 +201,7 @@ def test_units_that_all_die_in_the_first_generation_are_gone() -> None:
     land = (~game.grid.unpack(state.water.movedim(0, -1))).flatten(1)[0].nonzero().squeeze(1)
     state = wild(game.play_turn(state, land[None, :1]))  # a single unit, which dies
     assert state.live.tolist() == [[1, 0]]
-    after = rounds.end_round(game, state, torch.arange(1))
+    after = game._lived(state, torch.arange(1))
     assert after.live.tolist() == [[0, 0]]
 
 

@@ -13,7 +13,6 @@ from cellgames.envs.boards.rle import parse_cells
 from cellgames.envs.cloth_of_gold import notation
 from cellgames.envs.cloth_of_gold import rendering as drawn
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold_wild import notation as wild_notation
 from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
@@ -84,13 +83,14 @@ class ClothView(View):
 
     @override
     def frame(self, state: ClothState, before: ClothState | None, viewer: int | None, action: Action = None) -> Frame:
-        world, done = self.game.world(state), bool(state.done[0])
+        done = bool(state.done[0])
         last: list[int] = []
         if before is not None and not drawn.round_ends(before, state):
             last = changed(self.game.board(before)[0], self.game.board(state)[0])
         status = _verdict(self.game, state) if done else drawn.whose_turn(self.game, state, player_names(self.game))
         fields = {"status": status, "last": last, "results": results(self.game, state)}
-        return self._framed(world, None if done else world.placed(), self._lead(state), fields)
+        placed = None if done else self.game.placed(state)[0].numpy(force=True)
+        return self._framed(state, placed, self._lead(state), fields)
 
     @override
     def codes(self) -> list[tuple[int, str]]:
@@ -127,13 +127,12 @@ class ClothView(View):
 
     def _life(self, before: ClothState, shown: Sequence[int], words: str) -> Iterator[Frame]:
         """Yield some generations of the round that begins now, in their order."""
-        world, last, wanted = self.game.world(before), self.game.generations, {*shown}
+        last, wanted = self.game.generations, {*shown}
         fields: dict[str, Any] = {"last": [], "results": ["", ""], "life": True}
-        for generation in range(max(wanted) + 1):
+        for generation, now in zip(range(max(wanted) + 1), self.game.worlds(before), strict=False):
             if generation in wanted:
                 status = f"{words}, generation {generation} of {last}"
-                yield self._framed(world, None, self._lead(before), {"status": status, **fields})
-            world.generation()
+                yield self._framed(now, None, self._lead(before), {"status": status, **fields})
 
     def _lead(self, state: ClothState) -> list[int | None]:
         """Return the lead of each side at the last verdict, None before the first one."""
@@ -166,10 +165,15 @@ class ClothView(View):
         return {"left": int(state.left[0]), "most": most, "end": self.game.end_turn}
 
     def _framed(
-        self, world: World, placed: npt.NDArray[np.bool_] | None, lead: Sequence[int | None], fields: Mapping[str, Any]
+        self,
+        state: ClothState,
+        placed: npt.NDArray[np.bool_] | None,
+        lead: Sequence[int | None],
+        fields: Mapping[str, Any],
     ) -> Frame:
-        """Return the frame of a world; `placed` is bool [H, W]."""
-        cells, territory = world.board(), world.territories()
+        """Return the frame of a batch of one; `placed` is bool [H, W]."""
+        cells = self.game.board(state)[0].numpy(force=True)
+        territory = self.game.territories(self.game.with_territory(state))[0].numpy(force=True)
         marks = territory[0] * np.uint8(self.marks["territory_0"]) + territory[1] * np.uint8(self.marks["territory_1"])
         if placed is not None:
             marks = marks + placed * np.uint8(self.marks["placed"])
@@ -204,10 +208,14 @@ class WildClothView(ClothView):
 
     @override
     def _framed(
-        self, world: World, placed: npt.NDArray[np.bool_] | None, lead: Sequence[int | None], fields: Mapping[str, Any]
+        self,
+        state: ClothState,
+        placed: npt.NDArray[np.bool_] | None,
+        lead: Sequence[int | None],
+        fields: Mapping[str, Any],
     ) -> Frame:
-        frame = super()._framed(world, placed, lead, fields)
-        seen = wild_view(self.game, wild(world.state()), player_names(self.game))
+        frame = super()._framed(state, placed, lead, fields)
+        seen = wild_view(self.game, wild(state), player_names(self.game))
         marks = np.zeros((self.game.height, self.game.width), np.uint8)
         for name, mask in seen.ground.items():
             marks = np.where(mask, np.uint8(self.marks["ground"] * _LAND.index(name)), marks)
