@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, popcount
-from cellgames.envs.core.state import along_envs, copied, innermost
+from cellgames.envs.core.state import along_envs, innermost
 from cellgames.envs.native import Library, Operator
 
 from . import rules
-from .simulation import LARGEST, WIDEST, territory
+from .simulation import territory
 from .state import ClothState
 
 
@@ -60,8 +60,6 @@ def _native_actions(native: Library, grid: Grid, state: ClothState, max_units: i
 
 def _find(native: Library, form: int, grid: Grid, state: ClothState, max_units: int, out: Tensor) -> Tensor:
     """Write one of the two results, by `sources/cloth_of_gold_turns.cpp`."""
-    if grid.cols > WIDEST:
-        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     boards = (state.units, state.territory, state.neutral, state.killed, state.placed)
     numbers = grid.rows, grid.cols, len(state), max_units, form, torch.get_num_threads()
     fields = (*map(innermost, boards), state.current_player, state.live, state.left, state.acts)
@@ -69,7 +67,6 @@ def _find(native: Library, form: int, grid: Grid, state: ClothState, max_units: 
     return out
 
 
-@Operator
 def play(grid: Grid, state: ClothState, cells: Tensor, ending: Tensor, *, radius: int, max_units: int) -> ClothState:
     """Place units of the movers, or take back those that were placed in this turn, and end turns.
 
@@ -100,21 +97,6 @@ def play(grid: Grid, state: ClothState, cells: Tensor, ending: Tensor, *, radius
         left=(state.left - change).masked_fill(ending, max_units),
         acts=(state.acts + number).masked_fill(ending, 0),
     )
-
-
-@play.native
-def _native_play(
-    native: Library, grid: Grid, state: ClothState, cells: Tensor, ending: Tensor, *, radius: int, max_units: int
-) -> ClothState:
-    if grid.cols > WIDEST or radius > LARGEST:
-        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    boards = [copied(x).movedim(0, -1) for x in (state.units, state.placed, state.territory)]
-    numbers = [x.clone(memory_format=torch.contiguous_format) for x in (state.live, state.left, state.acts)]
-    sizes = grid.rows, grid.cols, len(state), radius, cells.shape[1], max_units, torch.get_num_threads()
-    native.cellgames_cloth_of_gold_turn(*sizes, *boards, *numbers, state.current_player, cells, ending)
-    units, placed, field = (x.movedim(-1, 0) for x in boards)
-    live, left, acts = numbers
-    return state.replace(units=units, placed=placed, territory=field, live=live, left=left, acts=acts)
 
 
 def bits_of(grid: Grid, cells: Tensor) -> Tensor:

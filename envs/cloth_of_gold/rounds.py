@@ -16,7 +16,7 @@ from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.core.state import copied
 from cellgames.envs.native import Library, Operator, pointer
 
-from .simulation import WIDEST, simulate, territory
+from .simulation import simulate, territory
 from .state import ClothState
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def counted(grid: Grid, state: ClothState, env_ids: Tensor) -> Tensor:
 @counted.native
 def _native_counted(native: Library, grid: Grid, state: ClothState, env_ids: Tensor) -> Tensor:
     field, killed = state.territory.movedim(0, -1), state.killed.movedim(0, -1)
-    if grid.cols > WIDEST or not (field.is_contiguous() and killed.is_contiguous()):
+    if not (field.is_contiguous() and killed.is_contiguous()):
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     out = torch.empty((len(env_ids), 4), dtype=torch.int32, device=env_ids.device)
     env_ids = env_ids.contiguous()  # kept until the end of the call

@@ -15,11 +15,7 @@ from cellgames.envs.native import Library, Operator
 
 from . import rules
 
-WIDEST = 1600
-"""The most columns of a board that native code has room for."""
-
-LARGEST = 64
-"""The largest radius of which that is true."""
+_WIDEST = 1600  # columns that native code has room for; far more than a game has
 
 
 @torch.no_grad()
@@ -73,7 +69,7 @@ def _native_generations(
     native: Library, grid: Grid, planes: Tensor, generations: int, neutral_rules: int, settle: bool
 ) -> Tensor:
     """Return the same by `sources/cloth_of_gold.cpp`."""
-    if grid.cols > WIDEST:
+    if grid.cols > _WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     after = torch.empty_like(planes, memory_format=torch.contiguous_format)
     numbers = grid.rows, grid.cols, planes.shape[-1], generations, neutral_rules, settle
@@ -102,8 +98,6 @@ def territory(grid: Grid, units: Tensor, radius: int) -> Tensor:
 @territory.native
 def _native_territory(native: Library, grid: Grid, units: Tensor, radius: int) -> Tensor:
     """Return the same by `sources/cloth_of_gold_turns.cpp`."""
-    if grid.cols > WIDEST or radius > LARGEST:
-        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     fields = torch.empty_like(units, memory_format=torch.contiguous_format)
     sizes = grid.rows, grid.cols, units.shape[-1], units.shape[:-3].numel()
     native.cellgames_cloth_of_gold_territory(*sizes, radius, torch.get_num_threads(), units, fields)
