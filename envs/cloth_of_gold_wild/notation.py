@@ -45,12 +45,12 @@ def fields_to_string(game: ClothOfGoldWild, state: WildState) -> str:
     if game.terrain:
         found["ground"] = board_to_string(state.ground[0].tolist())
     if game.weather:
-        stages = _unpacked(game, state.fire)
+        stages = game._unpacked(state.fire)[0]
         weights = torch.arange(1, weather.STAGES + 2, device=stages.device)[:, None, None]
         found |= {"weather": weather.KINDS[int(state.weather)], "level": str(int(state.level))}
         found["fire"] = board_to_string((stages * weights).sum(0).tolist())
     if game.perks:
-        a, b = _unpacked(game, state.wards).long()
+        a, b = game._unpacked(state.wards)[0].long()
         found |= {"left": str(int(state.left)), "wards": board_to_string((a + 2 * b).tolist())}
         for name in _EARNED:
             found[name] = ",".join(map(str, getattr(state, name)[0].flatten().tolist()))
@@ -157,8 +157,3 @@ def _numbers(text: str, number: int, most: int) -> list[int] | None:
         return None
     found = list(map(int, text.split(",")))
     return found if len(found) == number and max(found) <= most else None
-
-
-def _unpacked(game: ClothOfGoldWild, field: Tensor) -> Tensor:
-    """Return the first game of a field [B, k, S, N] as bool [k, H, W]."""
-    return game.grid.unpack(field[:1].movedim(0, -1))[0]

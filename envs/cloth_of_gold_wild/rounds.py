@@ -79,32 +79,24 @@ def begun(game: ClothOfGoldWild, blank: WildState) -> WildState:
     return state.replace(animals=place_animals(state.seed, free, sum(game.wildlife)))
 
 
-def territories(game: ClothOfGoldWild, units: Tensor, reach: Tensor | None) -> Tensor:
-    """Return bitboards int64 [k, S, N] of territory or zones, for units int64 [k, S, N] of a side each.
-
-    Each is wider by its cells of `reach`, int32 [k]; None without perks.
-    """
-    boards = innermost(units)
-    if game.territory == "hull":
-        buffer = torch.full((len(units),), game.buffer, device=units.device, dtype=torch.int32)
-        return _outer(zones(game.grid, boards, buffer if reach is None else buffer + reach))
-    if reach is None:
-        return _outer(territory(game.grid, boards, game.radius))
-    out = torch.empty_like(boards)
-    for more in sorted(set(reach.tolist())):
-        some = (reach == more).nonzero().squeeze(1)
-        out[..., some] = territory(game.grid, boards[..., some].contiguous(), game.radius + more)
-    return _outer(out)
-
-
 def widened(game: ClothOfGoldWild, state: WildState, sides: Tensor) -> WildState:
-    """Return the games with the territory of some sides, bool [B, 2], as it is now."""
+    """Return the games with the territory or zones of some sides, bool [B, 2], as they are now.
+
+    Each is wider by its cells of `reach`.
+    """
     env_ids, players = sides.nonzero().unbind(1)
     if len(env_ids) == 0:
         return state
-    reach = state.reach[env_ids, players] if game.perks else None
-    new = territories(game, state.units[env_ids, players], reach)
-    return state.replace(territory=state.territory.index_put((env_ids, players), new))
+    units = innermost(state.units[env_ids, players])
+    reach = state.reach[env_ids, players] if game.perks else torch.zeros_like(env_ids, dtype=torch.int32)
+    if game.territory == "hull":
+        new = zones(game.grid, units, game.buffer + reach)
+    else:
+        new = torch.empty_like(units)
+        for more in sorted(set(reach.tolist())):
+            some = (reach == more).nonzero().squeeze(1)
+            new[..., some] = territory(game.grid, units[..., some], game.radius + more)
+    return state.replace(territory=state.territory.index_put((env_ids, players), _outer(new)))
 
 
 def bolt(game: ClothOfGoldWild, state: WildState, cells: Tensor) -> WildState:

@@ -16,7 +16,7 @@ from .state import BOARDS, LARGEST, num_planes
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-_WEIGHTS = np.array((1, *rules.DIGITS), np.int8)  # of the boards, less 1
+_WEIGHTS = np.array(rules.DIGITS)
 
 
 def numbers_seen(game: GridAdaptation, own: dict[str, Any], over: npt.NDArray[np.bool_]) -> npt.NDArray[np.int16]:
@@ -31,7 +31,7 @@ def numbers_seen(game: GridAdaptation, own: dict[str, Any], over: npt.NDArray[np
     rows = np.zeros((*scores.shape, num_planes(game.players) - BOARDS), np.int64)
     told = over | (number > game.rounds)
     voting = told ^ over
-    rows[..., :3] = own["sequence"][..., None] & _WEIGHTS[1:] != 0
+    rows[..., :3] = own["sequence"][..., None] & _WEIGHTS != 0
     for place, held in enumerate((own["reserves"], own["garnets"], rules.price(own["bought"]), scores), 3):
         rows[..., place] = held
     flips = sum(number == flip for flip in game.flip_rounds) * ~told
@@ -64,7 +64,8 @@ class GridSolo(NativeSolo):
     def observe(self, player: int) -> npt.NDArray[np.int16]:
         if not self._fresh:
             self._fresh = True
-            self._count()
+            self._rows = numbers_seen(self._game, self._own, np.array([self._over]))[0]
+            self._told = self._over or int(self._own["round"][0]) > self._game.rounds
             self._seen[:BOARDS] = self._cells()
             self._seen[BOARDS:] = self._rows[0, :, None, None]
         seen: npt.NDArray[np.int16] = self._seen.copy()
@@ -72,31 +73,12 @@ class GridSolo(NativeSolo):
             seen[BOARDS:][part] = self._rows[player, part, None, None]
         return seen
 
-    def _count(self) -> None:
-        """Write the numbers that each player knows: `numbers_seen` of one match, in half the time."""
-        own, number = self._own, int(self._own["round"][0])
-        rows = np.zeros((self._game.players, len(self._seen) - BOARDS), np.int64)
-        voting, flips = number > self._game.rounds, number in self._game.flip_rounds
-        rows[:, :3] = own["sequence"][0, :, None] & _WEIGHTS[1:] != 0
-        rows[:, 3:7] = np.concatenate((own["reserves"], own["garnets"], rules.price(own["bought"]), own["scores"])).T
-        rows[:, 7:10] = number, flips and not voting and not self._over, voting and not self._over
-        rows[:, 10:18] = own["public"]
-        self._told = voting or self._over
-        if self._told:
-            knows = (own["tokens"][0] > 0) & own["tied"].any() | self._over
-            rows[:, 18:] = knows[:, None] * np.concatenate((own["scores"], own["tied"]), 1)
-        self._rows: npt.NDArray[np.int16] = np.minimum(rows, LARGEST).astype(np.int16)
-
     def _cells(self) -> npt.NDArray[np.uint8]:
         """Return the boards as cells [4, H, W], 0 or 1."""
         grid, planes = self._game.grid, self._own["planes"][0]
         bits = np.unpackbits(planes.view(np.uint8), bitorder="little").reshape(*planes.shape, -1)
         used = bits[..., : grid.rows_a_word * grid.stride]
         return used.reshape(len(planes), -1, grid.stride)[:, : grid.rows, : grid.cols]
-
-    @override
-    def board(self) -> np.ndarray:
-        return np.asarray((self._cells().view(np.int8) * _WEIGHTS[:, None, None]).sum(0, np.int8) - np.int8(1))
 
     @override
     def infos(self, player: int) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from cellgames.envs.core.solo import Solo
 from cellgames.envs.grid_adaptation.solo import GridSolo
 
 from . import words
@@ -39,10 +38,6 @@ class TalkSolo(GridSolo):
         own = self._own
         arrived: npt.NDArray[np.int8] = (own["heard"] if own["heard"].size else own["said"])[0]
         return arrived[:, others, places]
-
-    @override
-    def board(self) -> npt.NDArray[np.int8]:
-        return Solo.board(self)
 
     @override
     def infos(self, player: int) -> dict[str, Any]:

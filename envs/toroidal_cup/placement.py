@@ -48,10 +48,10 @@ class Lattice:
         """The number of actions, `A`."""
         return self.down * self.across * ORIENTATIONS
 
-    def centre(self, action: int) -> tuple[int, int, int]:
-        """Return row and column, in the band, and orientation of an action."""
+    def centre(self, actions: X) -> tuple[X, X, X]:
+        """Return rows and columns, in the band, and orientations of actions."""
         first = self.stride // 2
-        row, col, orientation = self.parts(action)
+        row, col, orientation = self.parts(actions)
         return first + row * self.stride, first + col * self.stride, orientation
 
     def action(self, row: int, col: int, orientation: int) -> int | None:
@@ -93,9 +93,8 @@ def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: 
 
     Row (wrapped) and column (in the band if the action is legal) are int64 [..., L]; cells may be repeated.
     """
-    down, across, orientation = lattice.parts(action)
+    row, col, orientation = lattice.centre(action)
     around = cells(stamps, stamp.device)[stamp, orientation]
-    row, col = (lattice.stride // 2 + part * lattice.stride for part in (down, across))
     return (row[..., None] + around[..., 0]) % lattice.rows, col[..., None] + around[..., 1]
 
 
