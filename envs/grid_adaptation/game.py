@@ -23,8 +23,8 @@ from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
 from . import legality, matches, native, notation, rendering, rules
+from .native import GridSolo, numbers_seen
 from .notation import Position
-from .solo import GridSolo, numbers_seen
 from .state import LARGEST, MOST_TILES, RESERVE, VOTE, G, num_planes
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
 from . import native, notation, words
+from .native import TalkSolo
 from .rendering import last_talk
-from .solo import TalkSolo
 from .state import BASE, TalkState
 
 if TYPE_CHECKING:

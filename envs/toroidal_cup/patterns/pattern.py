@@ -192,16 +192,6 @@ class Pattern:
     draw: Draw
     shapes: Shapes | None = None
 
-    @property
-    def stamps(self) -> tuple[str, ...]:
-        """The kinds of shapes that teams can place, all equally likely; none where there are no such shapes."""
-        return self.shapes.stamps if self.shapes else ()
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """The possible numbers of shapes of a team, ascending; see `Shapes.draws` for how likely they are."""
-        return self.shapes.counts if self.shapes else ()
-
 
 def arrange(pattern: str, generator: np.random.Generator) -> tuple[list[int], list[int]]:
     """Draw a start of two teams on the Cup's torus of `ROWS` x `COLS`.

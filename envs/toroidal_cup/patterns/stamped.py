@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
-from .stamps import COLS, ORIENTATIONS, ROWS, lay, offsets
+from .stamps import COLS, ORIENTATIONS, ROWS, Ints, lay, offsets
 
-Ints = npt.NDArray[np.int64]
 Teams = tuple[Ints, Ints]
 
 HALVES = np.array([[-1], [1]])  # of team 0 on the left, of team 1 on the right
