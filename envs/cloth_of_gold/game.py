@@ -174,6 +174,7 @@ class ClothOfGold(Game[ClothState]):
     def info(self) -> GameInfo:
         reward = 1.0 + 2 * self.shaping  # from all cells the opponent's to all of them one's own
         most = min(LARGEST, max(self.cells, self.most_units, self.max_rounds))
+        planes = len(self.boards) + len(self.numbers)
         return GameInfo(
             id=self.id,
             title="Cloth of Gold",
@@ -184,14 +185,9 @@ class ClothOfGold(Game[ClothState]):
             max_turns=self.longest_turn * 2 * (self.max_rounds + self.initial_placement),
             reward_range=(-reward, reward),
             action_nvec=(self.end_turn + 1,),
-            observation=Space((self.planes, self.height, self.width), torch.int16, -most, most),
+            observation=Space((planes, self.height, self.width), torch.int16, -most, most),
             board=Space((self.height, self.width), torch.int8, 0, 4),
         )
-
-    @property
-    def planes(self) -> int:
-        """The number of planes of an observation."""
-        return len(self.boards) + len(self.numbers)
 
     # --- the game -------------------------------------------------------------------------------------------------
 
@@ -370,18 +366,11 @@ class ClothOfGold(Game[ClothState]):
         opponent's. Everywhere the same: units that the mover may still place, the round, one's own score of the last
         round (at most 32,767 either way), 1 for the player who places first in this round.
         """
-        out = state.units.new_empty((len(state), *self.info.observation.shape), dtype=torch.int16)
-        self._write_observation(state, player, out)
-        return out
-
-    @override
-    def _observe_into(self, state: ClothState, out: Tensor) -> None:
-        self._write_observation(state, state.current_player, out)
-
-    def _write_observation(self, state: ClothState, player: Tensor | int, out: Tensor) -> None:
         boards, numbers, seat = self._seen(state, player)
+        out = state.units.new_empty((len(state), 1, *self.info.observation.shape), dtype=torch.int16)
         first = len(BOARDS), len(NUMBERS)  # those of the base game
-        write_planes(self.grid, boards, seat[:, None], numbers[:, None], first, out[:, None])
+        write_planes(self.grid, boards, seat[:, None], numbers[:, None], first, out)
+        return out.squeeze(1)
 
     @override
     def _native_observer(self, state: ClothState, seats: Tensor, dtype: torch.dtype) -> Callable[[int], object] | None:
@@ -539,25 +528,21 @@ class ClothOfGold(Game[ClothState]):
         placed = torch.zeros(1, self.height, self.width, dtype=torch.bool, device="cpu")
         for row, col in position.placed:
             placed[0, row, col] = True
-
-        def number(value: int, like: Tensor) -> Tensor:
-            return torch.full_like(like, value)
-
         state = state.replace(
-            turn=number(position.turn, state.turn),
-            current_player=number(position.player, state.current_player),
+            turn=torch.full_like(state.turn, position.turn),
+            current_player=torch.full_like(state.current_player, position.player),
             scores=torch.tensor([[position.score, -position.score]], dtype=state.scores.dtype, device="cpu"),
-            terminated=number(position.stage == "over", state.terminated),
-            truncated=number(position.stage == "cut", state.truncated),
+            terminated=torch.full_like(state.terminated, position.stage == "over"),
+            truncated=torch.full_like(state.truncated, position.stage == "cut"),
             units=planes[:, :2].clone(),
             neutral=planes[:, 2].clone(),
             killed=planes[:, 3].clone(),
             placed=self.grid.pack(placed).movedim(-1, 0),
             live=torch.tensor([[int((board == side).sum()) for side in (1, 2)]], dtype=torch.int32, device="cpu"),
-            left=number(self.max_units - len(position.placed), state.left),
-            acts=number(position.acts, state.acts),
-            first=number(position.first, state.first),
-            round=number(position.round, state.round),
+            left=torch.full_like(state.left, self.max_units - len(position.placed)),
+            acts=torch.full_like(state.acts, position.acts),
+            first=torch.full_like(state.first, position.first),
+            round=torch.full_like(state.round, position.round),
         )
         return self.with_territory(state)
 

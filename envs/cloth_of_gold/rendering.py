@@ -43,9 +43,6 @@ Cells: TypeAlias = npt.NDArray[np.integer[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Place: TypeAlias = tuple[int, int]
 
-NAMES = ("player_a", "player_b")
-"""What players are called where nobody says otherwise."""
-
 UNITS = ("#0a4a80", "#e8890c")
 """Colours of a's and b's units: blue and orange as far apart in lightness as in hue."""
 
@@ -119,7 +116,7 @@ class View(BoardView):
     cells: Cells
     territory: Mask
     title: str
-    names: Sequence[str] = NAMES
+    names: Sequence[str] = ("player_a", "player_b")
     scores: Sequence[int] | None = None
     results: Sequence[str] = ("", "")
     placed: Mask | None = None

@@ -53,7 +53,7 @@ def start(game: ClothOfGoldWild, state: ClothState) -> WildState:
         land=planes(game.terrain, 2),
         water=planes(game.terrain),
         level=numbers(game.terrain),
-        weather=numbers(True) if game.weather else numbers(False),
+        weather=numbers(game.weather),
         fire=planes(game.weather, weather.STAGES + 1),
         wards=planes(game.perks, 2),
         lives=numbers(game.perks, 2, len(perks.LIVES)),

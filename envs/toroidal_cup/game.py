@@ -130,7 +130,7 @@ class ToroidalCup(Game[CupState]):
             zero_sum=self.teams == 2,
             max_turns=longest,
             action_nvec=(self.lattice.actions,),
-            observation=Space((observation.num_planes(self.teams), self.rows, self.cols), torch.int8, 0, longest),
+            observation=Space((self.teams + 2, self.rows, self.cols), torch.int8, 0, longest),
             board=Space((self.rows, self.cols), torch.int8, 0, self.teams),
         )
 

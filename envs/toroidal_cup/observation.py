@@ -17,11 +17,6 @@ from cellgames.envs.native.operators import table
 from .placement import cells
 
 
-def num_planes(teams: int) -> int:
-    """Return the number of planes: one for each team, the shape to place, how many shapes are left."""
-    return teams + 2
-
-
 @table
 def drawings(stamps: tuple[str, ...], rows: int, cols: int, band: int, device: torch.device) -> Tensor:
     """Return every stamp as it is shown, in the middle of the first band: int8 [K + 1, rows, cols]."""
