@@ -17,8 +17,8 @@ import numpy as np
 from cellgames.utils.errors import InputError, check_one_of, shown
 
 from . import stamped as shapes
-from .stamped import Ints, Shapes, Teams, deal, owned, shuffled
-from .stamps import COLS, ROWS
+from .stamped import Shapes, Teams, deal, owned, shuffled
+from .stamps import COLS, ROWS, Ints
 
 BIG_LINES = ((1, 3), (1, 3, 5, 7, 9))  # numbers of horizontal and of vertical lines
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from typing_extensions import override
 
 from cellgames.envs.boards.rle import parse_cells
@@ -89,8 +88,7 @@ class ClothView(View):
             last = changed(self.game.board(before)[0], self.game.board(state)[0])
         status = _verdict(self.game, state) if done else drawn.whose_turn(self.game, state, player_names(self.game))
         fields = {"status": status, "last": last, "results": results(self.game, state)}
-        placed = None if done else self.game.placed(state)[0].numpy(force=True)
-        return self._framed(state, placed, self._lead(state), fields)
+        return self._framed(state, not done, self._lead(state), fields)
 
     @override
     def codes(self) -> list[tuple[int, str]]:
@@ -132,7 +130,7 @@ class ClothView(View):
         for generation, now in zip(range(max(wanted) + 1), self.game.worlds(before), strict=False):
             if generation in wanted:
                 status = f"{words}, generation {generation} of {last}"
-                yield self._framed(now, None, self._lead(before), {"status": status, **fields})
+                yield self._framed(now, False, self._lead(before), {"status": status, **fields})
 
     def _lead(self, state: ClothState) -> list[int | None]:
         """Return the lead of each side at the last verdict, None before the first one."""
@@ -164,19 +162,13 @@ class ClothView(View):
         most = int(self.game.allowance(state))
         return {"left": int(state.left[0]), "most": most, "end": self.game.end_turn}
 
-    def _framed(
-        self,
-        state: ClothState,
-        placed: npt.NDArray[np.bool_] | None,
-        lead: Sequence[int | None],
-        fields: Mapping[str, Any],
-    ) -> Frame:
-        """Return the frame of a batch of one; `placed` is bool [H, W]."""
+    def _framed(self, state: ClothState, placed: bool, lead: Sequence[int | None], fields: Mapping[str, Any]) -> Frame:
+        """Return the frame of a batch of one; `placed`: mark the units of this turn."""
         cells = self.game.board(state)[0].numpy(force=True)
         territory = self.game.territories(self.game.with_territory(state))[0].numpy(force=True)
         marks = territory[0] * np.uint8(self.marks["territory_0"]) + territory[1] * np.uint8(self.marks["territory_1"])
-        if placed is not None:
-            marks = marks + placed * np.uint8(self.marks["placed"])
+        if placed:
+            marks = marks + self.game.placed(state)[0].numpy(force=True) * np.uint8(self.marks["placed"])
         nobodys = [int(territory.all(0).sum()), int((cells == _KILLED).sum())]
         infos = {
             "units": [int((cells == side).sum()) for side in (1, 2)],
@@ -207,13 +199,7 @@ class WildClothView(ClothView):
         return layout | {"palette": palette, "dark": dark(CLOTH, palette, CLOTH["units"]), "legend": legend}
 
     @override
-    def _framed(
-        self,
-        state: ClothState,
-        placed: npt.NDArray[np.bool_] | None,
-        lead: Sequence[int | None],
-        fields: Mapping[str, Any],
-    ) -> Frame:
+    def _framed(self, state: ClothState, placed: bool, lead: Sequence[int | None], fields: Mapping[str, Any]) -> Frame:
         frame = super()._framed(state, placed, lead, fields)
         seen = wild_view(self.game, wild(state), player_names(self.game))
         marks = np.zeros((self.game.height, self.game.width), np.uint8)
