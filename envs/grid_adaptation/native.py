@@ -223,14 +223,28 @@ class GridSolo(NativeSolo):
     def observe(self, player: int) -> npt.NDArray[np.int16]:
         if not self._fresh:
             self._fresh = True
-            self._rows = numbers_seen(self._game, self._own, np.array([self._over]))[0]
-            self._told = self._over or int(self._own["round"][0]) > self._game.rounds
+            self._count()
             self._seen[:BOARDS] = self._cells()
             self._seen[BOARDS:] = self._rows[0, :, None, None]
         seen: npt.NDArray[np.int16] = self._seen.copy()
         for part in (slice(7), slice(18, None))[: 1 + self._told]:  # what not all know
             seen[BOARDS:][part] = self._rows[player, part, None, None]
         return seen
+
+    def _count(self) -> None:
+        """Write the numbers that each player knows: `numbers_seen` of one match, in half the time."""
+        own, number = self._own, int(self._own["round"][0])
+        rows = np.zeros((self._game.players, len(self._seen) - BOARDS), np.int64)
+        voting, flips = number > self._game.rounds, number in self._game.flip_rounds
+        rows[:, :3] = own["sequence"][0, :, None] & _WEIGHTS != 0
+        rows[:, 3:7] = np.concatenate((own["reserves"], own["garnets"], rules.price(own["bought"]), own["scores"])).T
+        rows[:, 7:10] = number, flips and not voting and not self._over, voting and not self._over
+        rows[:, 10:18] = own["public"]
+        self._told = voting or self._over
+        if self._told:
+            knows = (own["tokens"][0] > 0) & own["tied"].any() | self._over
+            rows[:, 18:] = knows[:, None] * np.concatenate((own["scores"], own["tied"]), 1)
+        self._rows: npt.NDArray[np.int16] = np.minimum(rows, LARGEST).astype(np.int16)
 
     def _cells(self) -> npt.NDArray[np.uint8]:
         """Return the boards as cells [4, H, W], 0 or 1."""
