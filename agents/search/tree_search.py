@@ -30,7 +30,8 @@ class Proved(NamedTuple):
     Attributes:
         result: int64 [X], 1 where the player to move wins, -1 where it loses, 0 where that is open.
         move: int64 [X], a move that wins; -1 where none is known.
-        worth: bool [X, A], False for moves that are known to lose, in positions that are open.
+        worth: bool [X, A], False for moves that nobody needs in positions that are open: they lose, or others that
+            stay are as good.
     """
 
     result: Tensor

@@ -194,7 +194,6 @@ _FUNCTIONS = {
     "cellgames_cloth_of_gold_tally": "5n 4p",
     "cellgames_cloth_of_gold_step": "2p 3n 6p",
     "cellgames_cloth_of_gold_territory": "6n q &q",
-    "cellgames_cloth_of_gold_turn": "7n 3&q 3&i 2q ?",
     "cellgames_cloth_of_gold_wild_begin": "2p 2n",
     "cellgames_cloth_of_gold_wild_live": "2p 2n",
     "cellgames_cloth_of_gold_wild_step": "2p 3n 6p",

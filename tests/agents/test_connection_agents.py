@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import torch
 import torus_reference as ref
-from every_game import ask, generator, play
-from native_code import native_library
+from every_game import ask, generator
 from torch import Tensor
 
 from cellgames.agents import random_openings
@@ -20,7 +19,6 @@ from cellgames.agents.connection.greedy import stones_to_win
 from cellgames.agents.connection.walks import CLOSED, walk_planes
 from cellgames.agents.networks.saved import load_network, shipped
 from cellgames.agents.search import UCTSearch
-from cellgames.agents.search.tree_search import look_at
 from cellgames.agents.solving import proof_search
 from cellgames.agents.solving.perfect import AdvisedAgent
 from cellgames.agents.torus.greedy import TorusGreedy
@@ -165,25 +163,6 @@ def test_trained_keeps_what_the_solver_wins_and_else_plays_by_its_network(game: 
     assert kept[won].all()
     seen, legal = game.observe(state, state.current_player), game.legal_actions(state)
     assert torch.equal(actions[~won], agent.act(seen[~won], legal[~won], rows[~won], generator()))
-
-
-@pytest.mark.parametrize("game", [Hex(size=9), Y(size=11)], ids=lambda game: game.title)
-def test_what_a_look_proves_is_the_truth(game: ConnectionGame) -> None:
-    native_library()
-    state = play(game, game.init(seeds(1, 150)), game.num_cells - 18, 1)
-    state = state[~state.done]
-    proved, search = look_at(game, state), proof_search(game)
-    assert proved is not None
-    decided, of_moves = proved.result != 0, search.move_values(state)
-    won, losing = proved.move >= 0, ~proved.worth & game.legal_actions(state)
-    assert decided.any()
-    assert losing.any()
-    assert not losing[decided].any()
-    assert torch.equal(proved.result[decided], search.solve(state).long()[decided])
-    assert torch.equal(won, proved.result == 1)
-    assert (of_moves[won].gather(1, proved.move[won, None]) == 1).all()
-    assert (of_moves[losing] == -1).all()
-    assert look_at(game, game.init(seeds(0, 1))).result.tolist() == [0], "with few stones nothing is asked"
 
 
 def observe(boards: Sequence[list[int]], size: int, player: int) -> Tensor:

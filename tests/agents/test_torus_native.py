@@ -14,9 +14,9 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents.connection.native_trees import ARRAYS, simulate
-from cellgames.agents.networks.networks import Network, Size, make_network
+from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.search import GumbelSearch, NetworkEvaluator, PlayoutEvaluator, SearchResult, UCTSearch
-from cellgames.agents.search.tree import OPEN, Tree
+from cellgames.agents.search.tree import Tree
 from cellgames.agents.search.tree_search import Evaluation
 from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import Game, State, seeds
@@ -116,18 +116,14 @@ def test_trees_grow_alike(game: Torus | ConnectionGame, plies: int, simulations:
         assert tree.state.equal(other.state)
 
 
-def network(game: Torus | ConnectionGame) -> Network:
-    """A network whose opinions differ a lot from cell to cell."""
+def gumbel(game: Torus | ConnectionGame, simulations: int, noise: float) -> GumbelSearch:
+    """A search by a network whose opinions differ a lot from cell to cell."""
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(game.size)
-        made = make_network(game, Size(channels=8, layers=2))
-        for parameter in made.parameters():
+        network = make_network(game, Size(channels=8, layers=2))
+        for parameter in network.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
-    return made
-
-
-def gumbel(game: Torus | ConnectionGame, simulations: int, noise: float) -> GumbelSearch:
-    return GumbelSearch(game, NetworkEvaluator(network(game)), simulations, noise=noise)
+    return GumbelSearch(game, NetworkEvaluator(network), simulations, noise=noise)
 
 
 @pytest.mark.slow
@@ -159,34 +155,6 @@ def test_gumbel_searches_grow_the_same_trees(
         assert torch.equal(mine.chosen, theirs.chosen)
         assert mine.lines == theirs.lines
         assert torch.allclose(mine.value, theirs.value, atol=1e-5)
-
-
-class InTorch:
-    """An evaluator for which there are no native trees."""
-
-    def __init__(self, evaluator: NetworkEvaluator) -> None:
-        self.evaluate = evaluator.evaluate
-
-
-@pytest.mark.parametrize("game", [Hex(size=9), Y(size=11)], ids=lambda game: game.title)
-def test_what_looks_prove_counts_in_native_trees_as_in_torch(game: ConnectionGame) -> None:
-    native_library()
-    evaluator = NetworkEvaluator(network(game), looks=True)
-    state, trees = midway(game, 40), []
-    for one in (evaluator, InTorch(evaluator)):
-        search = GumbelSearch(game, one, 40)
-        trees.append(search.empty(state))
-        search.plant(trees[-1], torch.arange(len(state)), state, generator())
-        search.grow(trees[-1], generator())
-    native = trees[0]
-    assert torch.equal(*(tree.of_root(tree.resolved) for tree in trees))
-    # Native code evaluates several nodes before it learns from one of them that a root is resolved.
-    rows = (~native.of_root(native.resolved)).repeat_interleave(native.capacity)
-    assert rows.any()
-    assert (native.resolved & rows & (native.status == OPEN).any(1)).any(), "some nodes are resolved by looks alone"
-    for name in ARRAYS[1:]:
-        mine, theirs = (getattr(tree, name)[rows] for tree in trees)
-        assert torch.allclose(mine, theirs, atol=1e-4) if mine.is_floating_point() else torch.equal(mine, theirs), name
 
 
 def test_a_gumbel_search_depends_on_neither_threads_nor_company() -> None:

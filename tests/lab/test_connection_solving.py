@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,10 @@ from refusals import refused
 
 from cellgames.agents import random_openings
 from cellgames.agents.connection import ConnectionSearch
+from cellgames.agents.connection.native_trees import ARRAYS
+from cellgames.agents.networks.saved import load_network, shipped
+from cellgames.agents.search import GumbelSearch, NetworkEvaluator, Tree
+from cellgames.agents.search.tree_search import look_at
 from cellgames.agents.solving.prover import solve
 from cellgames.arena import MatchOptions, match
 from cellgames.cli.main import main
@@ -143,6 +148,43 @@ def test_late_positions_of_boards_of_two_words_are_proved(game: ConnectionGame, 
     assert {look for _, look in found} == {-1, 0, 1}
     after = game.step(state[seen == 1], move[seen == 1])
     assert (search.solve(after[~after.done]) == -1).all()
+
+
+@pytest.mark.parametrize("game", [Hex(size=9), Y(size=11)], ids=str)
+def test_what_a_look_leaves_out_is_not_needed(game: ConnectionGame) -> None:
+    state = game.init(seeds(0, 100))
+    for action in random_openings(game, 100, game.num_cells - 18, generator(1)).t():
+        state = game.step(state, action)
+    state = state[~state.done]
+    found = look_at(game, state)
+    assert found is not None
+    legal, values = game.legal_actions(state), ConnectionSearch(game).move_values(state)
+    left_out = ~found.worth & legal
+    assert left_out.any()
+    assert not left_out[found.result != 0].any()
+    assert (values[left_out] == -1).float().mean() > 0.9, "but for cells that do not matter"
+    assert torch.equal(values.where(found.worth & legal, -1).amax(1), values.where(legal, -1).amax(1))
+
+
+@pytest.mark.parametrize("game", [Hex(size=9), Y(size=11)], ids=str)
+def test_looks_count_in_native_trees_as_in_those_in_torch(game: ConnectionGame) -> None:
+    evaluator = NetworkEvaluator(load_network(shipped(game), game).network, looks=True)
+    state, trees = game.init(seeds(0, 24)), list[Tree]()
+    for action in random_openings(game, 24, 40, generator()).t():
+        state = game.step(state, action)
+    for one in (evaluator, SimpleNamespace(evaluate=evaluator.evaluate)):  # for which there are no native trees
+        search = GumbelSearch(game, one, 40)
+        trees.append(search.empty(state))
+        search.plant(trees[-1], torch.arange(len(state)), state, generator())
+        search.grow(trees[-1], generator())
+    native = trees[0]
+    assert torch.equal(*(tree.of_root(tree.resolved) for tree in trees))
+    # Native code evaluates several nodes before it learns from one of them that a root is resolved.
+    rows = (~native.of_root(native.resolved)).repeat_interleave(native.capacity)
+    assert rows.any()
+    for name in ARRAYS[1:]:
+        mine, theirs = (getattr(tree, name)[rows] for tree in trees)
+        assert torch.allclose(mine, theirs, atol=1e-4) if mine.is_floating_point() else torch.equal(mine, theirs), name
 
 
 _OTHER = {"hex": "cellgames y proof 1", "y": "cellgames hex proof 1"}

@@ -203,22 +203,6 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_legal(int64_t rows, int64_t cols, 
     });
 }
 
-// Place units of the movers or take them back, and end turns. units, territory: int64 [2, rows + 1, words, worlds],
-// placed: the same of one plane, live: int32 [worlds, 2], left, acts: int32 [worlds], all changed in place. player:
-// int64 [worlds]; cells: int64 [worlds, count], none where it is no cell; ending: bool [worlds].
-CELLGAMES_EXPORT void cellgames_cloth_of_gold_turn(int64_t rows, int64_t cols, int64_t worlds, int64_t radius,
-                                                   int64_t count, int64_t max_units, int64_t threads, uint64_t* units,
-                                                   uint64_t* placed, uint64_t* territory, int32_t* live, int32_t* left,
-                                                   int32_t* acts, const int64_t* player, const int64_t* cells,
-                                                   const uint8_t* ending) {
-    const Board board(rows, cols, worlds);
-    const Disk disk(radius);
-    const Turns turns{units, placed, territory, live, left, acts, player, cells, ending};
-    in_parallel(worlds, std::min(threads, worlds * count / 512 + 1), [&](int64_t from, int64_t to) {
-        CELLGAMES_CHOSEN(play_turns)(board, disk, turns, static_cast<int>(count), static_cast<int>(max_units), from, to);
-    });
-}
-
 // Count cells of `count` games: both players' territory, what is in both, and killed cells, int32 [count, 4].
 // territory: int64 [2, rows + 1, words, worlds], killed: the same of one plane, games: int64 [count].
 CELLGAMES_EXPORT void cellgames_cloth_of_gold_tally(int64_t rows, int64_t cols, int64_t worlds, int64_t count,

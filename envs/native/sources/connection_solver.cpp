@@ -667,8 +667,8 @@ CELLGAMES_EXPORT void cellgames_connection_solve(const uint64_t* rules, void* ta
     });
 }
 
-// Look once at each of many positions, without a table: the results, moves that win or -1, and for each cell 0 where the
-// player to move would lose by a stone there, in positions that are open.
+// Look once at each of many positions, without a table: the results, moves that win or -1, and for each cell 0 where a
+// stone loses or does not matter, in positions that are open.
 CELLGAMES_EXPORT void cellgames_connection_looks(const uint64_t* rules, int64_t count, int64_t threads,
                                                  const uint64_t* positions, const int64_t* seats, int64_t* results,
                                                  int64_t* moves, uint8_t* worth) {
