@@ -1,4 +1,4 @@
-// Rounds of Grid Adaptation and masks of legal actions: `envs/grid_adaptation/stages.py`, `matches.py`, `legality.py`.
+// Rounds of Grid Adaptation and masks of legal actions: `envs/grid_adaptation/matches.py`, `legality.py`.
 //
 // Some matches are played at a time, a match a lane; in memory they lie next to each other, field by field. What few
 // matches have in one step, the vote, the end and the beginning of the next match, is done match by match.
