@@ -343,6 +343,11 @@ def is_memoryless(agent: AnyAgent, game: Game) -> bool:
     return bool(vars(type(acting(agent, game))).get("memoryless", False))
 
 
+def takes_views(agent: object) -> bool:
+    """Return True if the agent is asked by `act_on_views`, since it has neither `act` nor `act_on_state`."""
+    return hasattr(agent, "act_on_views") and not (hasattr(agent, "act") or hasattr(agent, "act_on_state"))
+
+
 def takes_states(agent: AnyAgent, game: Game) -> bool:
     """Return True if the agent is asked by `act_on_state`, else by `act`; a `ValueError` if by neither."""
     info, agent = game.info, acting(agent, game)

@@ -27,9 +27,9 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.inputs import NO_TENSOR, ActionsError, as_actions
 from cellgames.utils.errors import InputError, clipped, located, shown
 
-from .base import AnswerError, AnyAgent, PartialAnswerError, acting, draw_seeds, takes_states
+from .base import AnswerError, AnyAgent, PartialAnswerError, acting, draw_seeds, takes_states, takes_views
 from .time_control import Clocks
-from .views import Views, takes_views
+from .views import Views
 
 MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)
 """Errors for which no agent forfeits."""

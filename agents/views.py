@@ -98,8 +98,3 @@ class ViewAgent(Protocol):
         Returns:
             int64 [L], or [L, K] if an action has K > 1 components.
         """
-
-
-def takes_views(agent: object) -> bool:
-    """Return True if the agent is asked by `act_on_views`, since it has neither `act` nor `act_on_state`."""
-    return hasattr(agent, "act_on_views") and not (hasattr(agent, "act") or hasattr(agent, "act_on_state"))

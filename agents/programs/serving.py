@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.agents.base import AnyAgent, takes_states
-from cellgames.agents.views import Views, takes_views
+from cellgames.agents.base import AnyAgent, takes_states, takes_views
+from cellgames.agents.views import Views
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.utils.errors import clipped, shown
