@@ -117,7 +117,7 @@ class ConnectionSearch(ProofSearch[ConnectionGame]):
 
 
 def look(game: ConnectionGame, state: ConnectionState) -> Proved | None:
-    """Return what connections alone prove of `X` positions on large boards, a third of a millisecond each.
+    """Return the facts that connections prove about `X` positions on large boards, a third of a millisecond each.
 
     Positions with few stones are left open. The result is None without native code, on boards too large for the solver,
     and on those so small that searches ask it for some hundred nodes.

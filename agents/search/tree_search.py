@@ -25,7 +25,7 @@ from .tree import CLOSED, ILLEGAL, Tree
 
 
 class Proved(NamedTuple):
-    """What is certain of `X` positions.
+    """Certain facts about `X` positions.
 
     Attributes:
         result: int64 [X], 1 where the player to move wins, -1 where it loses, 0 where that is open.
@@ -40,7 +40,7 @@ class Proved(NamedTuple):
 
 
 def look_at(game: Game, state: Any) -> Proved | None:
-    """Return what a look at `X` unfinished games proves, by `look` of `GamePlugin.search`; None for nothing."""
+    """Return the facts that `look` of `GamePlugin.search` proves about `X` unfinished games; None without any."""
     look = plugin_of(game).hook("look")
     return None if look is None else look(game, state)
 
@@ -52,7 +52,7 @@ class Evaluation(NamedTuple):
         logits: float [X, A], of a prior over actions; illegal ones count for nothing. Where all players act at once,
             those of each player, float [X, P, A].
         value: float [X, P], what each player can expect, from -1 to 1.
-        proved: what is certain of the positions; None for nothing.
+        proved: certain facts about the positions; None for nothing.
     """
 
     logits: Tensor
@@ -299,8 +299,8 @@ class Search(ABC):
 
         If the game can tell, a node is resolved without a search where the mover can win at once, or cannot keep the
         opponent from doing so; else it has edges only for moves that do (decisive and anti-decisive moves: Teytaud,
-        Teytaud, "On the huge benefit of decisive moves in Monte-Carlo tree search algorithms", CIG 2010). What the
-        evaluator proves counts in the same ways.
+        Teytaud, "On the huge benefit of decisive moves in Monte-Carlo tree search algorithms", CIG 2010). Facts that
+        the evaluator proves count in the same ways.
         """
         game, done, mask = self.game, state.done, self.game.legal_actions(state)
         logits = torch.zeros(mask.shape, device=state.device, dtype=torch.float32)

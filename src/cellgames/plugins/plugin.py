@@ -82,7 +82,7 @@ class GamePlugin:
             int64 [L] both: 1 the player to move, -1 the opponent, 0 if open; the move is -1 unless the player to move
             wins (zero-sum games for two in turns); `large=True` asks for a look at boards too large for the nodes;
             `prover`, a subclass of `agents.solving.ProofSearch`, with which `agents.solving.prover:solve` serves;
-            `look`, a function of a game and `X` unfinished games to what a quick look proves of them, an
+            `look`, a function of a game and `X` unfinished games to the facts that a quick look proves, an
             `agents.search.Proved`, or None for nothing;
             `determinize`, a function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look
             like this to those seats, with guesses of hidden information (for `rollout`, `mcts` and AlphaZero);
