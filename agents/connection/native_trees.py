@@ -1,7 +1,8 @@
 """UCT and Gumbel search on Torus, Hex and Y by native code: the same simulations, several times as fast.
 
 Native code walks the trees, plays the moves and resolves nodes. Of Gumbel search it hands out positions that are to be
-evaluated, of all trees together. From each tree it takes all positions that do not depend on each other's values.
+evaluated, of all trees together. From each tree it takes all positions that do not depend on each other's values, so
+where one of them proves the root's result, the others were evaluated in vain.
 """
 
 from __future__ import annotations
@@ -122,6 +123,7 @@ def simulate_gumbel(
         found = evaluate(tree.state[leaves.view(-1)[:count]])
         logits, value = found.logits.float().contiguous(), found.value.float().contiguous()
         search.priors, search.values = pointer(logits, torch.float32), pointer(value, torch.float32)
+        search.sure = search.moves = search.worth = None
         if found.proved is not None:
             search.sure, search.moves = (pointer(part, torch.int64) for part in found.proved[:2])
             search.worth = pointer(found.proved.worth, torch.bool)

@@ -50,11 +50,11 @@ class Tree:
         raw:          float32 [B M, P], its own value.
         resolved:     bool [B M], the result is certain.
         worth:        float32 [B M, P], that result, where it is.
-        whole:        bool [B M], there is an edge for every legal action that does not lose at once.
+        whole:        bool [B M], there is an edge for every legal action that is not known to be useless.
         child:        int32 [B M, E], the place of the node that an edge leads to; 0 for none yet.
         edge_visits:  float32 [B M, E], simulations that went that way.
         edge_total:   float32 [B M, E], of their results for the mover; exact where the edge is closed.
-        status:       int8 [B M, E], ILLEGAL (or sure to lose at once), OPEN or CLOSED.
+        status:       int8 [B M, E], ILLEGAL (or useless: it loses, or others are as good), OPEN or CLOSED.
         logits:       float32 [B M, E], of the prior.
         actions:      int32 [B M, E], the action of an edge; None where edges are actions.
     """

@@ -30,8 +30,8 @@ class Proved(NamedTuple):
     Attributes:
         result: int64 [X], 1 where the player to move wins, -1 where it loses, 0 where that is open.
         move: int64 [X], a move that wins; -1 where none is known.
-        worth: bool [X, A], False for moves that nobody needs in positions that are open: they lose, or others that
-            stay are as good.
+        worth: bool [X, A], False for moves that are useless in positions that are open: they lose, or others that stay
+            are as good.
     """
 
     result: Tensor
@@ -131,7 +131,7 @@ class SearchResult:
     """The results of searches of `L` positions.
 
     Attributes:
-        actions: int64 [L, E], actions of the edges, -1 for no edge; moves that are seen to lose at once have none.
+        actions: int64 [L, E], actions of the edges, -1 for no edge; moves that are known to be useless have none.
         visits: int64 [L, E], simulations that went that way; 1 for each move that wins at once, which need none.
         values: float [L, E], their mean result for the player to move, from -1 to 1; NaN without a visit. In a
             result without simulations, values that are known without them.
@@ -316,25 +316,30 @@ class Search(ABC):
         own = won.float() - lost.float()
         mine = torch.arange(self.players, device=state.device) == state.current_player[:, None]
         value = value + torch.where(mine, own[:, None], -own[:, None])
-        rows = (~(done | won | lost)).nonzero().squeeze(1)
-        sure, move = torch.ones_like(trees), torch.full_like(trees, -1)
-        if len(rows):
-            logits[rows], value[rows], proved = self.evaluator.evaluate(game, state[rows], generator)
-            sure[rows] = 0
-            if proved is not None and tree.actions is None:
-                # A root that is lost is searched all the same, for moves against which it is hard to win.
-                at_root = tree.count[trees[rows]] == 0
-                sure[rows] = torch.where(at_root, proved.result.clamp(min=0), proved.result)
-                move[rows] = proved.move
-                left = mask[rows] & proved.worth
-                mask[rows] = torch.where(left.any(1, keepdim=True), left, mask[rows])
+        asked, proved = ~(done | won | lost), None
+        rows = asked.nonzero().squeeze(1)
+        if len(rows) == len(asked):
+            logits, value, proved = Evaluation(*self.evaluator.evaluate(game, state, generator))
+        elif len(rows):
+            logits[rows], value[rows], proved = Evaluation(*self.evaluator.evaluate(game, state[rows], generator))
         if wins is not None:
             logits = logits.masked_fill(wins, _SURE)
-        nodes = tree.add(trees, state, mask, logits, value, sure != 0)
+        nodes = tree.add(trees, state, mask, logits, value, ~asked)
         if wins is not None:
             tree.decide(nodes[won], wins[won])
-        tree.prove(nodes[move >= 0], move[move >= 0])
+        if proved is not None and tree.actions is None:
+            self._learn(tree, nodes[rows], proved)
         return nodes
+
+    def _learn(self, tree: Tree, nodes: Tensor, proved: Proved) -> None:
+        """Resolve new nodes by certain facts about them, and leave out useless edges."""
+        status = tree.status[nodes]
+        left = (status != ILLEGAL) & proved.worth
+        tree.status[nodes] = status.where(left | ~left.any(1, keepdim=True), ILLEGAL)
+        won, lost = proved.result == 1, proved.result == -1
+        tree.prove(nodes[won], proved.move[won])
+        # A root that is lost is searched all the same, for moves against which it is hard to win.
+        tree.resolved[nodes[lost & (nodes % tree.capacity > 0)]] = True
 
     def _result(self, tree: Tree) -> SearchResult:
         roots = tree.roots

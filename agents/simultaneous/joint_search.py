@@ -257,7 +257,7 @@ class RegretMatching:
         rows = (~done).nonzero().squeeze(1)
         if len(rows):
             part = state if len(rows) == len(done) else state[rows]
-            logits[rows], value[rows], _ = self.evaluator.evaluate(game, part, generator)
+            logits[rows], value[rows] = self.evaluator.evaluate(game, part, generator)[:2]
         return tree.add(trees, state, self._candidates(logits, mask, generator), value, above)
 
     def _candidates(self, logits: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MATCHES_A_THREAD = 256  # starting a thread takes as long as some dozens of matches
 _FIELDS = tuple(GridState.__dataclass_fields__)
-_WEIGHTS = np.array(rules.DIGITS)
+_WEIGHTS = np.array((1, *rules.DIGITS), np.int8)  # of the boards, less 1
 
 
 @matches.step.native
@@ -190,7 +190,7 @@ def numbers_seen(game: GridAdaptation, own: dict[str, Any], over: npt.NDArray[np
     rows = np.zeros((*scores.shape, num_planes(game.players) - BOARDS), np.int64)
     told = over | (number > game.rounds)
     voting = told ^ over
-    rows[..., :3] = own["sequence"][..., None] & _WEIGHTS != 0
+    rows[..., :3] = own["sequence"][..., None] & _WEIGHTS[1:] != 0
     for place, held in enumerate((own["reserves"], own["garnets"], rules.price(own["bought"]), scores), 3):
         rows[..., place] = held
     flips = sum(number == flip for flip in game.flip_rounds) * ~told
@@ -236,7 +236,7 @@ class GridSolo(NativeSolo):
         own, number = self._own, int(self._own["round"][0])
         rows = np.zeros((self._game.players, len(self._seen) - BOARDS), np.int64)
         voting, flips = number > self._game.rounds, number in self._game.flip_rounds
-        rows[:, :3] = own["sequence"][0, :, None] & _WEIGHTS != 0
+        rows[:, :3] = own["sequence"][0, :, None] & _WEIGHTS[1:] != 0
         rows[:, 3:7] = np.concatenate((own["reserves"], own["garnets"], rules.price(own["bought"]), own["scores"])).T
         rows[:, 7:10] = number, flips and not voting and not self._over, voting and not self._over
         rows[:, 10:18] = own["public"]
@@ -252,6 +252,10 @@ class GridSolo(NativeSolo):
         bits = np.unpackbits(planes.view(np.uint8), bitorder="little").reshape(*planes.shape, -1)
         used = bits[..., : grid.rows_a_word * grid.stride]
         return used.reshape(len(planes), -1, grid.stride)[:, : grid.rows, : grid.cols]
+
+    @override
+    def board(self) -> np.ndarray:
+        return np.asarray((self._cells().view(np.int8) * _WEIGHTS[:, None, None]).sum(0, np.int8) - np.int8(1))
 
     @override
     def infos(self, player: int) -> dict[str, Any]:

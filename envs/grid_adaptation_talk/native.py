@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.vector import Transition
 from cellgames.envs.grid_adaptation import native as rounds
 
@@ -92,6 +93,10 @@ class TalkSolo(rounds.GridSolo):
         own = self._own
         arrived: npt.NDArray[np.int8] = (own["heard"] if own["heard"].size else own["said"])[0]
         return arrived[:, others, places]
+
+    @override
+    def board(self) -> npt.NDArray[np.int8]:
+        return Solo.board(self)
 
     @override
     def infos(self, player: int) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class Response(UCTSearch):
         rows, value = (~state.done).nonzero().squeeze(1), self.game.outcome(state).float()
         logits = torch.zeros((len(state), self.game.info.num_actions), dtype=torch.float32, device=state.device)
         if len(rows):
-            logits[rows], value[rows], _ = self.evaluator.evaluate(self.game, state[rows], generator)
+            logits[rows], value[rows] = self.evaluator.evaluate(self.game, state[rows], generator)[:2]
         nodes = tree.add(trees, state, self.game.legal_actions(state), logits, value, state.done)
         tree.whole[nodes] = False  # only a move of one's own that wins settles anything
         return nodes

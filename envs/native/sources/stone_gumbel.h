@@ -21,7 +21,7 @@ struct CellgamesStoneGumbel {
     const float* values;  // [X, 2]
     const int64_t* sure;  // [X], whether the mover wins (1) or loses (-1) for certain, or null
     const int64_t* moves;  // [X], moves that win, or -1; null with `sure`
-    const uint8_t* worth;  // [X, E], 0 for moves that nobody needs; null with `sure`
+    const uint8_t* worth;  // [X, E], 0 for useless moves; null with `sure`
 };
 
 namespace cellgames::stones {
@@ -84,7 +84,7 @@ class GumbelSearch : StoneTree<Rules> {
     }
 
   private:
-    // Leave a node those of its edges that somebody may need, if there are any.
+    // Leave a node its edges that are not useless, if there are any.
     CELLGAMES_INLINE_MEMBER void keep(int64_t node, const uint8_t* worth) {
         int8_t* status = t_.status + node * edges_;
         int left = 0;
