@@ -77,7 +77,8 @@ class Engine(BaseAgent):
 
     def act_on_views(self, views: Sequence[View], env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Ask the program about each game; raise a `PartialAnswerError` if it failed in some of them."""
-        width = len(views[0].game.info.action_nvec)
+        game = views.game if isinstance(views, Views) else views[0].game  # without a view that is made again below
+        width = len(game.info.action_nvec)
         seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
         chosen, failures = torch.full((len(views), width), -1, dtype=torch.int64, device="cpu"), dict[int, str]()
         answers = self._asked_together(views, env_ids, seeds) if self.clock is None and len(views) > 1 else None

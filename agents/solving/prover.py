@@ -234,9 +234,9 @@ def solve(game: StoneGame[Any], state: Any, nodes: int, *, large: bool = False) 
 
     Positions that so few nodes hardly decide, and all without native code, are left open.
     """
-    value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
     if large and (proved := look_at(game, state)) is not None:
         return proved.result, proved.move
+    value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
     kind: type[ProofSearch[Any]] = plugin_of(game).hook("prover")
     rows = kind.asked(game, state).nonzero().squeeze(1)
     if len(rows) and not native_problem():

@@ -78,7 +78,7 @@ APART = ("training", "arena")
 
 MOST_LINES = {
     "envs": 18_517,
-    "agents": 13_289,  # looks for connections in searches of large boards of Hex and Y
+    "agents": 13_290,  # looks for connections in searches of large boards of Hex and Y
     "training": 4_025,
     "arena": 10_346,
     "src": 11_620,
