@@ -137,7 +137,7 @@ def _import(spec: str, module: str, attribute: str) -> Any:
             reason = f"there is no module {shown(error.name)} in the current directory or among the installed ones"
         raise InputError(f"agent {shown(spec)}", cause=reason) from error
     if not hasattr(loaded, attribute):
-        public = [name for name in vars(loaded) if not name.startswith("_")]
+        public = [name for name, value in vars(loaded).items() if name[0] != "_" and not inspect.ismodule(value)]
         check_one_of(f"agent {shown(spec)}, name in module {module}", attribute, public)
     return getattr(loaded, attribute)
 

@@ -228,6 +228,11 @@ class _Checker:
         if not holds:
             self.fail(what, expected, got, cause)
 
+    def kind(self, what: str, answer: Any, kind: type) -> Any:
+        """Return an answer, which must be of a kind."""
+        self.demand(isinstance(answer, kind), what, f"a {kind.__name__}", type(answer).__name__, "a missing return")
+        return answer
+
     def refuses(self, what: str, attempt: Callable[[], Any]) -> None:
         """Check that an attempt is a `ValueError`."""
         try:
@@ -319,14 +324,15 @@ class _Checker:
         function.
         """
         game, generator = self.game, torch.Generator().manual_seed(seed)
-        state: Any = game.init(seeds(seed, _NUM_ENVS))
+        state: Any = self.kind("init(seeds)", game.init(seeds(seed, _NUM_ENVS)), State)
         history, played = [state], []
         for turn in range(most + 1):
             self.position(history[0], state, f"after {turn} steps")
             if turn == most or state.done.all() or _stuck(game, state) is not None:
                 break
             actions, before = game.random_actions(state, generator), state.clone()
-            after, when = game.step(state, actions), f"in step {turn + 1}"
+            when = f"in step {turn + 1}"
+            after = self.kind(f"step {when}", game.step(state, actions), State)
             self.demand(state.equal(before), f"step {when}", "a state that stays as it is", "a changed one", _IN_PLACE)
             self.same(f"the same step again {when}", after, game.step(state, actions), _CHANCE)
             history.append(state := after)
@@ -337,6 +343,8 @@ class _Checker:
         """Check shapes, dtypes and bounds of a state's fields, and of all that a game says of a position."""
         info = self.game.info
         for name, tensor in _named(state).items():
+            nan = tensor.dtype.is_floating_point and tensor.isnan().any()
+            self.demand(not nan, f"state.{name} {when}", "numbers", "NaN", "0 / 0 or inf - inf")
             start = getattr(first, name)
             dtype, shape = _STATE.get(name, start.dtype), [_NUM_ENVS, *start.shape[1:]]
             shape = [_NUM_ENVS, info.num_players] if name in ("rewards", "scores") else shape
@@ -349,7 +357,7 @@ class _Checker:
         seats = f"seats from 0 to {most}"
         self.demand(0 <= low <= high <= most, f"state.current_player {when}", seats, f"{low} to {high}")
         for name, ask, space in _shown(self.game):
-            before, answer = state.clone(), ask(state)
+            before, answer = state.clone(), self.kind(f"{name} {when}", ask(state), Tensor)
             self.demand(state.equal(before), f"{name} {when}", "a state that stays", "a changed one", _IN_PLACE)
             kinds = [f"{x.dtype} {[_NUM_ENVS, *x.shape[skip:]]}" for x, skip in ((space, 0), (answer, 1))]
             self.demand(kinds[0] == kinds[1] and len(answer) == _NUM_ENVS, f"{name} {when}", kinds[0], kinds[1])
@@ -412,8 +420,10 @@ class _Checker:
         if game.info.zero_sum:
             outcomes = game.outcome(state).sum(1)
             self.demand(not outcomes.any(), "outcome(state)", "sums of 0, by info.zero_sum", f"{outcomes.tolist()}")
-            sums = torch.stack([state.rewards for state in history]).sum((0, 2))
+            earned = torch.stack([state.rewards for state in history]).sum(0)
+            sums, agree = earned.sum(1), (earned * game.outcome(state)).sum(1)
             self.demand((sums.abs() < 1e-4).all(), "state.rewards", "sums of 0, by info.zero_sum", f"{sums.tolist()}")
+            self.demand((agree >= 0).any(), "outcome(state)", "wins of those who earn rewards", "losses", "the sign")
         for env_id in range(_NUM_ENVS):
             summary = game.summary(state[env_id])
             self.demand(json.loads(json.dumps(summary)) == summary, "summary(state)", "what JSON gives back", "more")

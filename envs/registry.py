@@ -216,6 +216,10 @@ def _made(id: str, kind: Any, parameters: Mapping[str, Any]) -> Game:
         if error.where == getattr(kind, "id", ""):
             error.where = id  # a preset
         raise
+    for one in dataclasses.fields(kind):  # those that the game itself does not check
+        value, usual = getattr(game, one.name), one.default
+        if type(usual) in (bool, int, str) and value is not None and not isinstance(value, type(usual)):
+            raise InputError(one.name, f"{type(usual).__name__}, as the default {usual!r} is", shown(value), where=id)
     return game
 
 
@@ -248,6 +252,8 @@ def import_games(id: str) -> str:
     Raises:
         ValueError: the module cannot be imported, or does not register the id.
     """
+    if isinstance(id, str) and id.endswith(".py"):
+        raise InputError("game", f"the name of its function, too, such as {id}:env", id)
     if not isinstance(id, str) or ":" not in id:  # `make` refuses what is no text
         return id
     if is_foreign(id):

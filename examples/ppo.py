@@ -268,27 +268,28 @@ def parser() -> argparse.ArgumentParser:
     line.add_argument("--against", nargs="*", default=["random", "greedy"], help="the other agents")
     line.add_argument("--seed", type=int, default=0)
     for field in fields(Settings):
-        kind = type(field.default) if field.name != "wraps" else lambda text: text == "True"
+        kind = ("false", "true").index if field.name == "wraps" else type(field.default)
         line.add_argument(f"--{field.name.replace('_', '-')}", type=kind, help="default: that of the game")
     return line
 
 
 def main() -> None:
     """Train, as the command line asks."""
-    line = parser()
-    arguments = vars(line.parse_args())
+    arguments = vars((line := parser()).parse_args())
     torch.set_num_threads(1)  # the networks are small: more threads would wait for each other
     changed = {field.name: arguments[field.name] for field in fields(Settings) if arguments[field.name] is not None}
     try:
         game, player = game_to_learn(arguments["game"])
+        board, games, seed = cellgames.make(arguments["game"]), arguments["games"], arguments["seed"]
+        _ = MatchOptions(games=games), [load(other, board) for other in arguments["against"]]  # what is wrong, at once
         options = replace(settings_of(arguments["game"]), **changed)
         began, shown = time.perf_counter(), 0
-        for taken, agent in train(game, options, arguments["seed"]):  # noqa: B007  # the last one is measured
+        for taken, agent in train(game, options, seed):  # noqa: B007  # the last one is measured
             if taken * 10 // options.total_steps > shown:  # ten lines a run
                 shown, spent = taken * 10 // options.total_steps, time.perf_counter() - began
                 print(f"{taken:9,} steps  {spent:5.0f} s", flush=True)
         for other in arguments["against"]:
-            row = score(cellgames.make(arguments["game"]), player(agent), other, arguments["games"], arguments["seed"])
+            row = score(board, player(agent), other, games, seed)
             print(f"against {other}: {row['score']:.3f} ({row['low']:.3f} to {row['high']:.3f})")
     except ValueError as error:
         line.error(str(error))

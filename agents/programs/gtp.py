@@ -72,7 +72,8 @@ class GtpServer:
                 raise InputError("unknown command")
             least, most, function = COMMANDS[command]
             if not least <= len(arguments) <= most:
-                raise InputError("syntax error", f"{least} to {most} arguments", len(arguments))
+                count = f"{least}" if least == most else f"{least} to {most}"
+                raise InputError("syntax error", f"arguments: {count}", len(arguments))
             return f"={number} {function(self, *arguments)}".rstrip(" ") + "\n\n"
         except ValueError as error:
             return f"?{number} {clipped(str(error))}\n\n"
@@ -194,8 +195,9 @@ class GtpAgent(Engine):
     """A GTP engine that plays all games of the agent in one process, on one board.
 
     GTP knows moves, not positions. So the moves that lead to a position are found again: each places a stone that the
-    position has, but for a first move that a swap has changed. The engine gets all commands of a question at once, and
-    answers one after the other. Arguments and attributes are those of `Engine`.
+    position has. A swap is told as the stone that it leaves, since after the word itself Benzene's programs leave the
+    board as it was and change players; engines that refuse a colour twice get the word. The engine gets all commands of
+    a question at once, and answers one after the other. Arguments and attributes are those of `Engine`.
     """
 
     prefix = "gtp:"
@@ -206,6 +208,7 @@ class GtpAgent(Engine):
         self._games: dict[int, Solo] = {}  # by environment, as far as their moves are known
         self._moves: dict[int, list[str]] = {}
         self._on_board: list[str] | None = None  # the moves that the engine has been told; None before any game
+        self._says_swap = False  # to an engine that has refused the stone that a swap leaves
 
     @override
     def check_game(self, game: Game) -> None:
@@ -237,7 +240,7 @@ class GtpAgent(Engine):
         for command, answer in zip(commands, answers, strict=True):
             text = answer.decode(errors="replace").lstrip("\n")
             if not text.startswith("="):
-                raise EngineError(f"it answered {command!r} by {shown(text)}")
+                raise _RefusedError(f"it answered {command!r} by {shown(text)}")
             said.append(text[1:].strip())
         return said
 
@@ -248,6 +251,17 @@ class GtpAgent(Engine):
             raise must_start(self)
         self._open(view.game)
         moves = self._moves_to(view, env_id)
+        told = moves if self._says_swap else _swapped(view.game, moves)
+        try:
+            return self._answered(view, told, until)
+        except _RefusedError:
+            if told == moves:
+                raise
+            self._says_swap, self._on_board = True, None
+            return self._answered(view, moves, until)
+
+    def _answered(self, view: View, moves: list[str], until: float) -> list[int]:
+        """Return the action that the engine answers after some moves."""
         colour, clock = COLOURS[view.player], self.clock if self.clock is not None and "left" in self.clock else None
         commands = []
         known = self._on_board
@@ -281,6 +295,21 @@ class GtpAgent(Engine):
                 self._moves[env_id] = found + moves
                 return self._moves[env_id]
         raise EngineError("the moves that led to the position cannot be found again")
+
+
+class _RefusedError(EngineError):
+    """The engine refused a command."""
+
+
+def _swapped(game: Game, moves: list[str]) -> list[str]:
+    """Return the moves with the stone that a swap leaves in the place of the first two."""
+    solo = game.solo(game.init(seeds(0, 1)))
+    for move in moves[:2]:
+        solo.step(game.string_to_action(move[2:]))
+    stones = (board := solo.board().ravel()).nonzero()[0].tolist()
+    if len(stones) != 1 or board[stones[0]] != 2:  # a stone of the second player alone
+        return moves
+    return [f"{COLOURS[1]} {game.action_to_string(stones[0])}", *moves[2:]]
 
 
 def _beginnings(solo: Solo) -> Iterator[list[int]]:

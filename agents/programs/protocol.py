@@ -155,15 +155,19 @@ def checked(message: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     return message
 
 
+def _wanted(schema: Mapping[str, Any]) -> str:
+    return f"{schema['type']}{f' of at least {least}' if (least := schema.get('minimum')) is not None else ''}"
+
+
 def _misfit(value: Any, schema: Mapping[str, Any], where: str) -> str:
     """Return why a value does not fit a schema, "" if it does; of JSON Schema it knows what `SCHEMAS` have."""
     if ways := schema.get("oneOf"):
-        fits, wanted = not all(_misfit(value, way, where) for way in ways), " or ".join(way["type"] for way in ways)
+        fits, wanted = not all(_misfit(value, way, where) for way in ways), " or ".join(map(_wanted, ways))
     elif allowed := schema.get("enum"):
         fits, wanted = any(one == value and type(one) is type(value) for one in allowed), f"one of {allowed}"
     else:
-        wanted = schema["type"]
-        fits = type(value) in _TYPES[wanted]
+        wanted = _wanted(schema)
+        fits = type(value) in _TYPES[schema["type"]]
         fits = fits and ("minimum" not in schema or schema["minimum"] <= value <= schema["maximum"])
     if not fits:
         return f"expected {where} to be {wanted}, got {shown(value)}"

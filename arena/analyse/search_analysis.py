@@ -374,7 +374,8 @@ class MoveReview:
 def seat_chance(analysis: Analysis, seat: int) -> float:
     """Return the chance of a seat to win if the search's best move is played, 0 to 1."""
     best = next((move for move in analysis.moves if move.name == analysis.chosen), None)
-    chance = analysis.win_chance if best is None or math.isnan(best.win_chance) else best.win_chance
+    known = analysis.win_chance in (0.0, 1.0)  # to a solver, which may judge no single move
+    chance = analysis.win_chance if known or best is None or math.isnan(best.win_chance) else best.win_chance
     if len(analysis.value) != 2:
         return _chance(analysis.value[seat])
     return chance if seat == analysis.player else 1 - chance

@@ -293,7 +293,7 @@ def _record(top: Node) -> Record:
     line = _first_line(read.tree)
     moves = line[: rest.get("moves", len(line))]
     state = after_moves(game, moves, position=rest["position"], seed=rest["seed"])
-    forfeit = None if bool(state.done) else _forfeit(root, rest, int(state.current_player), read)
+    forfeit = None if bool(state.done) else _forfeit(root, rest, read)
     ended = result(game, state, forfeit=forfeit)
     values = vars(ended) | {"forfeit": None if ended.forfeit is None else vars(ended.forfeit)}
     variations = listed(read.tree)
@@ -373,22 +373,17 @@ def _read_tree(game: StoneGame[Any], state: StoneState, top: Node) -> _Read:
     return read
 
 
-def _forfeit(root: Mapping[str, str], rest: dict[str, Any], mover: int, read: _Read) -> Forfeit:
+def _forfeit(root: Mapping[str, str], rest: dict[str, Any], read: _Read) -> Forfeit:
     """Return the forfeit of a game that stops before its end."""
     if "forfeit" in rest:
         return forfeit_of(rest["forfeit"])
     if read.stopped is not None:
-        forfeit, words = read.stopped, f"a game that {('black', 'white')[read.stopped.seat]} {read.stopped.reason}"
-    else:
-        found = re.fullmatch(r"([BW])\+([RTF]?)[A-Z]*", root.get("RE", "").strip().upper())
-        if found is None:
-            got, cause = shown(root.get("RE", "")), "the game goes on after its moves"
-            raise InputError("RE", "a result with a reason, such as W+R", got, cause)
-        loser = (1 - COLOURS.index(found[1])) ^ read.turned
-        forfeit, words = Forfeit(loser, _REASONS[found[2]]), f"RE[{_plain_value(root['RE'])}]"
-    if forfeit.seat != mover:
-        raise InputError(words, f"a forfeit of {('black', 'white')[mover]}, whose turn it is")
-    return forfeit
+        return read.stopped
+    found = re.fullmatch(r"([BW])\+([RTF]?)[A-Z]*", root.get("RE", "").strip().upper())
+    if found is None:
+        got, cause = shown(root.get("RE", "")), "the game goes on after its moves"
+        raise InputError("RE", "a result with a reason, such as W+R", got, cause)
+    return Forfeit((1 - COLOURS.index(found[1])) ^ read.turned, _REASONS[found[2]])
 
 
 def _plain_value(text: str) -> str:

@@ -27,7 +27,7 @@ from cellgames.utils.errors import InputError, clipped, shown
 from cellgames.utils.files import PathLike
 from cellgames.utils.progress import progress as show_progress
 
-from .record_lines import Forfeit, Outcome, Record, RecordError, Result, read_records
+from .record_lines import LOSSES, Forfeit, Outcome, Record, RecordError, Result, read_records
 
 _MOST_CELLS = 1 << 25  # of all boards of a batch
 
@@ -276,8 +276,9 @@ def _fault(game: Game, state: State, env_id: int, record: Record, turn: int, jud
     players, seats = game.info.num_players, forfeit.seats
     if list(seats) != sorted(set(seats)) or not all(seat < players for seat in seats):
         return f"forfeit: expected different seats from 0 to {players - 1}, ascending, got {list(seats)}"
-    # Agents fail on the move, or all at once, or when a game begins.
-    if not game.info.simultaneous and turn and seats != (mover := int(state.current_player[env_id]),):
+    # Agents fail on the move, or all at once, or when a game begins; people resign at any time.
+    free = game.info.simultaneous or not turn or forfeit.kind in LOSSES
+    if not free and seats != (mover := int(state.current_player[env_id]),):
         return f"forfeit: expected seat {mover}, whose turn it is after move {turn}, got {list(seats)}"
     return result_differs(vars(record.result), vars(result(game, state, env_id, forfeit)))
 

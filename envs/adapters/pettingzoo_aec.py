@@ -11,17 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from gymnasium.spaces import Discrete
 from pettingzoo.utils.conversions import parallel_to_aec
 from pettingzoo.utils.env import AECEnv
-from pettingzoo.utils.wrappers import (
-    AssertOutOfBoundsWrapper,
-    OrderEnforcingWrapper,
-    TerminateIllegalWrapper,
-)
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper, TerminateIllegalWrapper
 from typing_extensions import override
 
-from cellgames.envs.core.inputs import ActionsError, from_numbers
 from cellgames.envs.registry import make
 
 from .pettingzoo_common import Observation, PettingZooGame, masks_by_component
@@ -105,37 +99,25 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         return played
 
 
-class _InBounds(AssertOutOfBoundsWrapper[str, Observation, Any]):
-    """PettingZoo's wrapper, with a faster test of numbers in a Discrete space."""
-
-    _choices: int
-    _shape: tuple[int, ...]
-
-    def step(self, action: Any) -> None:
-        if type(action) is int and 0 <= action < self._choices:
-            super(AssertOutOfBoundsWrapper, self).step(action)
-            return
-        if action is not None:  # Gymnasium's spaces make arrays of whatever they are asked about, however long
-            try:
-                from_numbers(action, self._shape)
-            except ActionsError as error:
-                raise AssertionError(f"action is not in action space: {error}") from None
-        super().step(action)
-
-
-class Wrapped(OrderEnforcingWrapper[str, Observation, Any], _InBounds, TerminateIllegalWrapper[str, Observation, Any]):
+class Wrapped(OrderEnforcingWrapper[str, Observation, Any], TerminateIllegalWrapper[str, Observation, Any]):
     """An environment in the wrappers that PettingZoo's own classic games have, with a picture for notebooks.
 
     An illegal action, also of several components, ends the game: its player gets the game's lowest reward, the others
-    0. They are one wrapper, since each of PettingZoo's asks the one below for attributes by `__getattr__`, which takes
-    longer than a move of the game.
+    0. One outside the action space raises a `ValueError`. They are one wrapper, since each of PettingZoo's asks the one
+    below for attributes by `__getattr__`, which takes longer than a move of the game.
     """
 
     def __init__(self, env: AECGame) -> None:
         TerminateIllegalWrapper.__init__(self, env, env.game.info.reward_range[0])
         self._has_reset = self._has_updated = False
-        space, self._base = env.action_space(env.possible_agents[0]), env
-        self._choices, self._shape = int(space.n) if isinstance(space, Discrete) else 0, tuple(space.shape or ())
+        self._base, nvec = env, env.game.info.action_nvec
+        self._choices = nvec[0] if len(nvec) == 1 else 0
+
+    @override
+    def step(self, action: Any) -> None:
+        if action is not None and not (type(action) is int and 0 <= action < self._choices):
+            self._base.check_space(self.agent_selection, action)
+        super().step(action)
 
     @override
     def observe(self, agent: str) -> Observation | None:

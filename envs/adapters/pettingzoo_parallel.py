@@ -27,7 +27,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     Observations are {"observation": the player's observation, "action_mask": int8, 1 is legal, or a tuple of
     such masks where an action has several components}. `infos[agent]` are the game's infos (`Solo.infos`):
     "score", its own measure for that player, and the game's further entries. An illegal choice is replaced (see
-    `Game.fallback`); `infos[agent]["illegal_action"]` says so.
+    `Game.fallback`); `infos[agent]["illegal_action"]` says so. One outside the action space raises.
     """
 
     PARALLELIZABLE = True
@@ -46,7 +46,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         """Let all players act; after the last step of a game `agents` is empty, and steps do nothing.
 
         Raises:
-            ValueError: not one action of each agent, or one not made of whole numbers; nothing changes.
+            ValueError: not one action of each agent, or one outside its space; nothing changes.
         """
         players, solo = self.possible_agents, self._solo
         if not self.agents:
@@ -84,10 +84,10 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         rows: list[list[int]] = []
         faults: dict[str, list[str]] = {}
         for agent, seat in self._seats.items():
-            row, legal = self._whole_numbers(agent, actions[agent]), self._legal[seat]
+            row, legal = self.check_space(agent, actions[agent]), self._legal[seat]
             flags, place = legal.tobytes(), 0  # bytes are quick to read one by one; the component's first choice
             for component, (choice, choices) in enumerate(zip(row, nvec, strict=True)):
-                if not (0 <= choice < choices and flags[place + choice]):
+                if not flags[place + choice]:
                     error = game.illegal_action(self._solo.state(), 0, seat, component, choice)
                     row[component], text = replaced(game, error, component, legal)
                     faults.setdefault(agent, []).append(text)

@@ -47,9 +47,10 @@ def sample_actions(
         ValueError: shapes or dtypes that do not fit, or logits among which no legal choice has a finite maximum.
     """
     widths = [logits.shape[-1]] if nvec is None else list(nvec)
-    if logits.ndim != 2 or logits.shape != mask.shape or mask.dtype != torch.bool or sum(widths) != logits.shape[1]:
-        got = f"{list(logits.shape)} and {mask.dtype} {list(mask.shape)}, nvec {shown(nvec)}"
-        raise InputError("logits", f"logits [B, {sum(widths)}] and a mask, bool, of their shape", got)
+    fit = logits.is_floating_point() and logits.ndim == 2 and mask.dtype == torch.bool
+    if not fit or logits.shape != mask.shape or sum(widths) != logits.shape[1]:
+        got = f"{logits.dtype} {list(logits.shape)} and {mask.dtype} {list(mask.shape)}, nvec {shown(nvec)}"
+        raise InputError("logits", f"logits, float [B, {sum(widths)}], and a mask, bool, of their shape", got)
     rows, components = len(logits), len(widths)
     lots: Sequence[Tensor | None] = [None] * components
     if generator is not None:

@@ -61,7 +61,8 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_where(
 
     monkeypatch.setattr("cellgames.arena.play.match.GamePlayer.play", broken)
     words = f"round-robin {SMALL} --agents random greedy --out '{tmp_path / 'run'}' --quiet"
-    assert command.refused(words, 1) == "cellgames: ZeroDivisionError: our own fault (--debug shows where)\n"
+    said = command.refused(words, 1)
+    assert re.fullmatch(rf"cellgames: {__file__}, line \d+, in broken: ZeroDivisionError: our own fault\n", said)
     assert "Traceback" in command.both(f"{words} --debug", code=1)[1]
 
 

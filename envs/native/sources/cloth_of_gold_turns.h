@@ -92,13 +92,15 @@ void make_territory(const Board& board, const Disk& disk, const uint64_t* units,
 // --- what may be done ------------------------------------------------------------------------------------------------
 
 // Cells of one row of the games.
+template <int known>
 struct Row {
-    Words taken[kMostWords], other[kMostWords];  // by units, by those of the opponent
+    Words taken[known ? known : kMostWords], other[known ? known : kMostWords];  // by units, by those of the opponent
 };
 
+template <int known>
 CELLGAMES_INLINE void read_row(const Board& board, const Games& games, const Some& some, Words second, int row,
-                               Row& out) {
-    for (int word = 0; word < board.words; ++word) {
+                               Row<known>& out) {
+    for (int word = 0; word < (known ? known : board.words); ++word) {
         if (row == board.rows) {
             out.taken[word] = out.other[word] = every(0);
             continue;
@@ -110,77 +112,38 @@ CELLGAMES_INLINE void read_row(const Board& board, const Games& games, const Som
     }
 }
 
-// Find the cells where the movers may place a unit (`rules.placeable`), [row, word, lane]; return those of any row.
-CELLGAMES_INLINE Words find_cells(const Board& board, const Games& games, const Some& some, uint64_t* cells) {
+// Find the cells where the movers may place a unit (`rules.placeable`), a word of a row at a time, for `take`; return
+// those of any row.
+template <int known, class Take>
+CELLGAMES_INLINE Words find_cells(const Board& board, const Games& games, const Some& some, const Take& take) {
+    const int words = known ? known : board.words;
     const Words second = some.where([&](int64_t game) { return games.player[game] == 1; });
     const Words homeless = some.where([&](int64_t game) { return games.live[2 * game + games.player[game]] == 0; });
-    Row rows[3];
-    Row *above = rows, *here = rows + 1, *below = rows + 2;
-    read_row(board, games, some, second, board.rows, *above);
-    read_row(board, games, some, second, 0, *here);
+    Row<known> rows[3];
+    Row<known> *above = rows, *here = rows + 1, *below = rows + 2;
+    read_row<known>(board, games, some, second, board.rows, *above);
+    read_row<known>(board, games, some, second, 0, *here);
     Words any = every(0);
     for (int row = 0; row < board.rows; ++row) {
-        read_row(board, games, some, second, row + 1, *below);
-        for (int word = 0; word < board.words; ++word, cells += kLanes) {
+        read_row<known>(board, games, some, second, row + 1, *below);
+        for (int word = 0; word < words; ++word) {
             const int64_t at = board.at(row, word);
             const Words other = here->other[word];
             Words near = other << 1 | other >> 1 | above->other[word] | below->other[word] | here->taken[word];
             if (word) near = near | here->other[word - 1] >> (board.width - 1);
-            if (word + 1 < board.words) near = near | here->other[word + 1] << (board.width - 1);
+            if (word + 1 < words) near = near | here->other[word + 1] << (board.width - 1);
             Words taken = near | some.load(games.neutral + at) | some.load(games.killed + at);
             if (games.water) taken = taken | some.load(games.water + at);
             const Words a = some.load(games.territory + at), b = some.load(games.territory + board.plane() + at);
             const Words home = homeless | (((second & b) | (~second & a)) & ~((second & a) | (~second & b)));
             const Words legal = home & ~taken & every(board.own(word));
-            store(cells, legal);
+            take(at, legal);
             any = any | legal;
         }
-        Row* free = above;
+        Row<known>* free = above;
         above = here, here = below, below = free;
     }
     return any;
-}
-
-// All legal actions (`rules.choices`), [row, word, lane], and in which of the games the turn may end.
-CELLGAMES_INLINE void find_actions(const Board& board, const Games& games, const Some& some, int max_units,
-                                   uint64_t* cells, bool* may_end) {
-    uint64_t any[kLanes];
-    store(any, find_cells(board, games, some, cells));
-    const auto whole = [&](int64_t game) { return allowance(games, game, max_units); };
-    const auto rested = [&](int64_t game) { return games.acts[game] < 2 * whole(game); };
-    const Words placing = some.where([&](int64_t game) {
-        return games.left[game] > 0 && (rested(game) || games.left[game] == whole(game));
-    });
-    const Words taking = some.where(rested);
-    for (int lane = 0; lane < kLanes; ++lane) {
-        const int64_t game = some.place[lane];
-        may_end[lane] = game >= 0 && (games.left[game] < whole(game) || !any[lane]);
-    }
-    for (int row = 0; row < board.rows; ++row)
-        for (int word = 0; word < board.words; ++word, cells += kLanes)
-            store(cells, (load(cells) & placing) | (some.load(games.placed + board.at(row, word)) & taking));
-}
-
-// Join the rows of one game, and the end of the turn: a bit for each action.
-CELLGAMES_INLINE void join_rows(const Board& board, const uint64_t* cells, int lane, bool may_end, uint64_t* bits) {
-    uint64_t joined = 0;
-    int filled = 0;
-    const auto add = [&](uint64_t word, int columns) {
-        joined |= word << filled;
-        filled += columns;
-        if (filled < 64) return;
-        *bits++ = joined;
-        filled -= 64;
-        joined = filled ? word >> (columns - filled) : 0;
-    };
-    const int last = board.cols - board.width * (board.words - 1);
-    for (int row = 0; row < board.rows; ++row) {
-        for (int word = 0; word + 1 < board.words; ++word, cells += kLanes) add(cells[lane], board.width);
-        add(cells[lane], last);
-        cells += kLanes;
-    }
-    add(may_end, 1);
-    *bits = joined;
 }
 
 // The bytes, 0 or 1, of each octet of bits.
@@ -193,49 +156,70 @@ struct Octets {
             bytes[octet] = (pairs | pairs << 7) & 0x0101010101010101;
         }
     }
+    // Write as many bits as bytes and up to seven more, which are 0.
+    CELLGAMES_INLINE_MEMBER void write(uint64_t bits, int count, uint8_t* out) const {
+        for (int bit = 0; bit < count; bit += 8) std::memcpy(out + bit, &bytes[bits >> bit & 0xFF], sizeof(uint64_t));
+    }
 };
 
-// Write 64 bits as bytes, 0 or 1.
-CELLGAMES_INLINE void write_bytes(const Octets& octets, uint64_t bits, uint8_t* out) {
-    for (int octet = 0; octet < 8; ++octet)
-        std::memcpy(out + 8 * octet, &octets.bytes[bits >> (8 * octet) & 0xFF], sizeof(uint64_t));
+// All legal actions (`rules.choices`) of some games as bytes.
+template <int known>
+CELLGAMES_INLINE void write_actions(const Board& board, const Games& games, const Some& some, int max_units,
+                                    uint64_t* cells, uint8_t* out) {
+    static const Octets octets;
+    const int words = known ? known : board.words, last = board.cols - board.width * (words - 1);
+    const int64_t count = board.cells(), bolts = games.spells ? count : 0;  // bolts stand behind the cells
+    const auto whole = [&](int64_t game) { return allowance(games, game, max_units); };
+    const auto rested = [&](int64_t game) { return games.acts[game] < 2 * whole(game); };
+    const Words placing = some.where([&](int64_t game) {
+        return games.left[game] > 0 && (rested(game) || games.left[game] == whole(game));
+    });
+    const Words taking = some.where(rested);
+    uint64_t any[kLanes], *next = cells;
+    store(any, find_cells<known>(board, games, some, [&](int64_t at, Words legal) {
+              store(next, (legal & placing) | (some.load(games.placed + at) & taking));
+              next += kLanes;
+          }));
+    for (int lane = 0; lane < some.together; ++lane) {
+        const int64_t game = some.place[lane];
+        uint8_t* target = out + game * (count + bolts + 1);
+        const uint64_t* from = cells + lane;
+        for (int row = 0; row + 1 < board.rows; ++row, target += board.cols)
+            for (int word = 0; word < words; ++word, from += kLanes)
+                octets.write(*from, word + 1 < words ? board.width : last, target + word * board.width);
+        uint8_t rest[64 * kMostWords + 8];  // of the last row, behind which another game stands
+        for (int word = 0; word < words; ++word, from += kLanes)
+            octets.write(*from, word + 1 < words ? board.width : last, rest + word * board.width);
+        std::memcpy(target, rest, static_cast<size_t>(board.cols));
+        target += board.cols;
+        if (bolts) std::memset(target, games.spells[2 * game + games.player[game]] > 0 && rested(game), static_cast<size_t>(bolts));
+        target[bolts] = games.left[game] < whole(game) || !any[lane];
+    }
+}
+
+template <int known>
+void write_all(const Board& board, const Games& games, int max_units, Form form, void* out, int64_t from, int64_t to) {
+    std::vector<uint64_t> cells(static_cast<size_t>(board.rows) * board.words * kLanes);
+    for (int64_t first = from; first < to; first += kLanes) {
+        const Some some(nullptr, first, to);
+        if (form == kBytes) {
+            write_actions<known>(board, games, some, max_units, cells.data(), static_cast<uint8_t*>(out));
+            continue;
+        }
+        uint64_t* boards = static_cast<uint64_t*>(out);
+        find_cells<known>(board, games, some, [&](int64_t at, Words legal) { some.store(boards + at, legal); });
+        for (int word = 0; word < board.words; ++word) some.store(boards + board.at(board.rows, word), every(0));
+    }
 }
 
 void write_legal(const Board& board, const Games& games, int max_units, Form form, void* out, int64_t from,
                  int64_t to) {
-    const int64_t actions = board.cells() + 1;
-    const int64_t bolts = games.spells ? board.cells() : 0;  // actions behind those of cells
-    std::vector<uint64_t> cells(static_cast<size_t>(board.rows) * board.words * kLanes);
-    std::vector<uint64_t> bits(static_cast<size_t>(actions / 64 + 2));
-    static const Octets octets;
-    for (int64_t first = from; first < to; first += kLanes) {
-        const Some some(nullptr, first, to);
-        if (form == kBitboards) {
-            uint64_t* boards = static_cast<uint64_t*>(out);
-            find_cells(board, games, some, cells.data());
-            for (int row = 0, index = 0; row <= board.rows; ++row)
-                for (int word = 0; word < board.words; ++word, index += kLanes)
-                    some.store(boards + board.at(row, word), row < board.rows ? load(cells.data() + index) : every(0));
-            continue;
-        }
-        bool may_end[kLanes];
-        find_actions(board, games, some, max_units, cells.data(), may_end);
-        for (int lane = 0; lane < some.together; ++lane) {
-            join_rows(board, cells.data(), lane, may_end[lane], bits.data());
-            uint8_t* target = static_cast<uint8_t*>(out) + (first + lane) * (actions + bolts);
-            int64_t action = 0;
-            for (; action + 64 <= actions; action += 64) write_bytes(octets, bits[action / 64], target + action);
-            uint8_t rest[64];
-            write_bytes(octets, bits[action / 64], rest);
-            std::memcpy(target + action, rest, static_cast<size_t>(actions - action));
-            if (!bolts) continue;
-            const int64_t game = first + lane;
-            const bool may = games.spells[2 * game + games.player[game]] > 0 &&
-                             games.acts[game] < 2 * allowance(games, game, max_units);
-            std::memset(target + bolts, may, static_cast<size_t>(bolts));
-            target[2 * bolts] = may_end[lane];
-        }
-    }
+    if (board.words == 1)
+        write_all<1>(board, games, max_units, form, out, from, to);
+    else if (board.words == 2)
+        write_all<2>(board, games, max_units, form, out, from, to);
+    else
+        write_all<0>(board, games, max_units, form, out, from, to);
 }
 
 // --- turns and rounds ------------------------------------------------------------------------------------------------

@@ -31,16 +31,23 @@ Mark: TypeAlias = tuple[int, int, str]
 """A part of a text, from one place to before another, and its style as rich writes styles, such as "bold red"."""
 
 
+_GAMES = os.environ.get("CELLGAMES_GAMES")
+
 MOST_MESSAGE = 2000
 """Characters of a line on standard error; some messages list all that there is."""
 
 
 def program() -> str:
-    """Return the words that call this program: its name if the shell finds it, else as it was called."""
+    """Return the words that call this program: its name if the shell finds it, else as it was called.
+
+    Before them stands the variable that names modules of games, if an id has named one since the start.
+    """
+    games, called = os.environ.get("CELLGAMES_GAMES"), Path(sys.argv[0])
+    named = f"CELLGAMES_GAMES={shlex.quote(games)} " if games and games != _GAMES and os.name == "posix" else ""
     if shutil.which("cellgames") is not None:
-        return "cellgames"
-    called = Path(sys.argv[0])
-    return shlex.quote(str(called)) if called.name == "cellgames" else f"{shlex.quote(sys.executable)} -m cellgames"
+        return f"{named}cellgames"
+    words = shlex.quote(str(called)) if called.name == "cellgames" else f"{shlex.quote(sys.executable)} -m cellgames"
+    return f"{named}{words}"
 
 
 @cache

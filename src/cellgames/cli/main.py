@@ -235,8 +235,9 @@ def _complain(error: Exception) -> int:
     text = clipped(str(error), MOST_MESSAGE)
     if isinstance(error, OSError) and error.strerror:
         text = f"{clipped(str(error.filename), 400)}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, ValueError | OSError | ImportError):
-        print_error(f"cellgames: {text}")
-        return 2
-    print_error(f"cellgames: {type(error).__name__}: {text} (--debug shows where)")
-    return 1
+    known = isinstance(error, ValueError | OSError | ImportError)
+    if not known or type(error) is ValueError:  # whatever the code of a game or an agent raises
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{at.filename}, line {at.lineno}, in {at.name}: {type(error).__name__}: {text}"
+    print_error(f"cellgames: {text}")
+    return 2 if known else 1

@@ -145,10 +145,13 @@ def _cut(text: str, most: int) -> str:
 
 
 _MANY = 40  # names that a message lists
+_LONG = 100  # characters of what is expected, before which stands what is wrong
 
 
 class InputError(ValueError):
     """The refusal of a value; its message is "WHERE: PARAMETER: expected EXPECTED, got GOT; CAUSE", less empty fields.
+
+    After a long list of what is expected nobody would look for the rest, so there GOT and CAUSE come first.
 
     Attributes:
         parameter: name of the parameter, option, field or file; "" for a value without a name.
@@ -170,8 +173,11 @@ class InputError(ValueError):
     @property
     def brief(self) -> str:
         """The message without the game or the file, for callers that name it in their own way."""
-        facts = (self.expected and f"expected {self.expected}", self.got and f"got {self.got}")
-        told = "; ".join(filter(None, (", ".join(filter(None, facts)), self.cause)))
+        expected, got = self.expected and f"expected {self.expected}", self.got and f"got {self.got}"
+        parts = [", ".join(filter(None, (expected, got))), self.cause]
+        if got and len(expected) > _LONG:
+            parts = [got, self.cause, expected]
+        told = "; ".join(filter(None, parts))
         return ": ".join(filter(None, (self.parameter, told)))
 
     def __str__(self) -> str:

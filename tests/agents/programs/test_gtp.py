@@ -23,6 +23,14 @@ from cellgames.envs.core import seeds
 
 GAME = cellgames.make("torus-v0", size=3)
 ENGINE = f"{shlex.quote(sys.executable)} -m cellgames bot greedy --protocol gtp --game hex-v0 --size 4"
+RECORDER = """
+import sys
+for line in sys.stdin:
+    print(line, end="", file=open({heard!r}, "a"))
+    words = line.split()
+    answer = {{"protocol_version": "2", "genmove": "b2"}}.get(words[0], "")
+    print("?" if {refuses} and words == ["play", "w", "a4"] else "= " + answer, end="\\n\\n", flush=True)
+"""
 GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
 
 posix = pytest.mark.skipif(os.name != "posix", reason="programs as agents need POSIX")
@@ -155,6 +163,23 @@ def test_an_engine_plays_the_games_of_its_agent_with_swaps() -> None:
     assert not [record for record in result.records if record.result.forfeit]
     assert any("swap-pieces" in record.moves for record in result.records)
     agent.close()
+
+
+@posix
+@pytest.mark.parametrize(("refuses", "opening"), [(False, "play w a4"), (True, "play b d1;play w swap-pieces")])
+def test_a_swap_is_told_as_the_stone_that_it_leaves(tmp_path: Path, refuses: bool, opening: str) -> None:
+    """Engines that refuse a colour twice get the word."""
+    engine, heard = tmp_path / "engine.py", tmp_path / "heard"
+    engine.write_text(RECORDER.format(heard=str(heard), refuses=refuses))
+    game, agent = cellgames.make("hex-v0", size=4), GtpAgent(shlex.join([sys.executable, str(engine)]))
+    state = game.init(seeds(0, 1))
+    agent.start(game, torch.tensor([0]), torch.tensor([0]))
+    for name in ("d1", "swap"):
+        state = game.step(state, torch.tensor([game.string_to_action(name)]))
+    views = Views(game, state, state.current_player, game.legal_actions(state))
+    assert game.action_to_string(int(agent.act_on_views(views, torch.tensor([0]), torch.Generator())[0])) == "b2"
+    agent.close()
+    assert ";".join(heard.read_text().splitlines()).endswith(f"clear_board;{opening};genmove b;quit")
 
 
 @posix

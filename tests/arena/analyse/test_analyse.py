@@ -114,6 +114,20 @@ def test_a_real_search_sees_the_win_in_one_and_the_same_seed_sees_the_same() -> 
     assert analysis.to_data(analysed) == analysis.to_data(analysis.analyse(TORUS, state, load("mcts:50"), seed=4))
 
 
+def test_a_solved_position_is_judged_by_the_solver() -> None:
+    """Black's reply of the swap is lost, and the search of what follows names no move that keeps it."""
+    game = cellgames.make("hex-small-v0")
+    state, agent = replays.after_moves(game, ("c3",)), load("mcts:50", game)
+    seen = analysis.review(
+        game,
+        state,
+        game.string_to_action("c2"),
+        analysis.analyse(game, state, agent),
+        lambda state: analysis.analyse(game, state, agent),
+    )
+    assert (seen.best, seen.chance_best, seen.chance_played) == ("swap-pieces", 1.0, 0.0)
+
+
 def test_the_first_default_agent_that_can_search_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     for first, taken in (("analysis_bots:Planned", "analysis_bots:Planned"), ("nowhere:Bot", "mcts:7")):
         monkeypatch.setattr(analysis, "DEFAULT_AGENTS", (first, "mcts:7"))

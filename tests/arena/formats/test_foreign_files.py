@@ -228,11 +228,12 @@ def test_players_of_hex_resign_in_place_of_a_move(end: str, seat: int, reason: s
 
 def test_results_count_for_the_colours_that_the_players_have_at_the_end() -> None:
     """After a swap of sides the file's White is the player who began, and its Black, whose turn it is, the other."""
-    (record,) = sgf_to_records("(;GM[11]SZ[6]RE[W+T];B[c2];W[swap-sides];W[e5])")
-    assert record.result.forfeit == Forfeit(1, "ran out of time")
-    assert record.result.outcome == ("win", "loss")
-    with refused("RE[B+T]"):
-        sgf_to_records("(;GM[11]SZ[6]RE[B+T];B[c2];W[swap-sides];W[e5])")
+    for winner, seat, outcome in (("W", 1, ("win", "loss")), ("B", 0, ("loss", "win"))):  # on anybody's turn
+        (record,) = sgf_to_records(f"(;GM[11]SZ[6]RE[{winner}+T];B[c2];W[swap-sides];W[e5])")
+        assert record.result.forfeit == Forfeit(seat, "ran out of time")
+        assert record.result.outcome == outcome
+    with pytest.raises(ReplayError, match="whose turn it is"):
+        sgf_to_records("(;GM[11]SZ[6]RE[B+F];B[c2];W[swap-sides];W[e5])")
 
 
 @pytest.mark.parametrize(

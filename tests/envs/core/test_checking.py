@@ -17,6 +17,7 @@ from torch import Tensor
 from toy_games import Race, RaceState, Sealed, SealedState
 
 from cellgames.envs.checking import ContractError, check_game
+from cellgames.envs.connection import Hex
 from cellgames.envs.core import Game
 from cellgames.envs.core.solo import Solo
 
@@ -32,7 +33,7 @@ def test_every_game_keeps_the_contract(game: Game) -> None:
 def broken(kind: type[Game] = Race, **members: Any) -> Game:
     """A game with some members replaced."""
     made: Any = dataclass(frozen=True)(type(kind.__name__, (kind,), members))
-    game: Game = made()
+    game: Game = made(size=3) if kind is Hex else made()
     return game
 
 
@@ -220,6 +221,10 @@ BROKEN: dict[str, tuple[Game, str, str]] = {  # with a pattern of what is named,
         r"transform\(observation, actions, 1\), env 0",
         "two actions move to",
     ),
+    "nothing": (broken(board=lambda self, state: None), r"board\(state\) after 0 steps", "NoneType; likely a missing"),
+    "no step": (broken(_step=lambda self, state, actions: None), "step in step 1", "NoneType"),
+    "nan": (steps(lambda old, new: {"scores": new.scores / 0 * 0}), "state.scores after 1 steps", "NaN"),
+    "sign": (broken(Hex, outcome=lambda self, state: -Hex.outcome(self, state)), r"outcome\(state\)", "the sign"),
     "infos": (broken(Sealed, infos=swaps_for_all), rf"infos\(state, 0\) {_PLIES}, score of env", "env 0"),
 }
 

@@ -165,7 +165,9 @@ def test_a_command_checks_a_game(own: str, command: Command) -> None:
     assert out.endswith(f" round-robin {own} --param max_turns=9 --agents random other=random\n")
     assert command(f"rules {own}").endswith(f" play {own} --agents random\n")
     Path("wrong.py").write_text(PARALLEL.replace("total = sum(actions.values())", "total = 1 // (2 - self.turn)"))
-    assert "wrong.py, line 17, in step: ZeroDivisionError" in command.both("check-game wrong.py:env --quiet", code=2)[1]
+    assert "wrong.py, line 17, in step: ZeroDivisionError" in command.both("check-game wrong.py:env --quiet", code=1)[1]
+    with refused("game", "wrong.py"):
+        cellgames.make("wrong.py")
     Path("leaves.py").write_text("raise SystemExit")
     Path("nothing.py").write_text("def env(): return 5")
     for name, said in {"leaves.py:env": "SystemExit", "leaves:a-v0": "SystemExit", "nothing.py:env": "got int"}.items():
