@@ -65,7 +65,7 @@ class Limits:
         processes: how many those may be. The same.
     """
 
-    start: float = 10.0
+    start: float = 30.0
     move: float = 60.0
     line: int = 1 << 20
     memory: int = 4 << 30
