@@ -38,21 +38,17 @@ class Tables(NamedTuple):
 @table
 def board_tables(board: Board, device: torch.device) -> Tables:
     """Return a board as tensors."""
+    cells = torch.arange(board.cells, dtype=torch.int32, device=device)
+    places = torch.full((board.kinds * board.size**2,), board.cells, device=device)
+    places[cell_places(board, device)] = cells.long()
     return Tables(
         near=torch.tensor(board.slots, device=device).t().contiguous(),
         sides=torch.tensor(board.sides, dtype=torch.int32, device=device),
         mirrored=torch.tensor(board.swapped, device=device),
         goals=torch.tensor(board.goals, dtype=torch.int32, device=device),
-        cells=torch.arange(board.cells, dtype=torch.int32, device=device),
-        places=_places(board, device),
+        cells=cells,
+        places=places,
     )
-
-
-def _places(board: Board, device: torch.device) -> Tensor:
-    """Return the cell at each place of the planes, `N` for places without one: int64 [K n^2]."""
-    places = torch.full((board.kinds * board.size**2,), board.cells, device=device)
-    places[cell_places(board, device)] = torch.arange(board.cells, device=device)
-    return places
 
 
 @table
