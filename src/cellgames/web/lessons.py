@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import torch
@@ -93,11 +93,6 @@ class Guide:
     opponent: str = ""
     seed: int = 0
 
-    @cached_property
-    def line(self) -> list[str]:
-        """All moves of a game with a scripted opponent."""
-        return [move for step in self.steps for move in (*step.moves.split(), *step.replies.split())]
-
 
 @dataclass(frozen=True)
 class Lesson:
@@ -180,7 +175,7 @@ class GuidedGame(Session):
     def __init__(self, lesson: Lesson, load_agent: Callable[[str, Game], AnyAgent]) -> None:
         self._lesson, guide = lesson, lesson.guide
         game = registry.make(lesson.game, **guide.parameters)
-        script = Script(game, guide.line)
+        script = Script(game, [move for step in guide.steps for move in (*step.moves.split(), *step.replies.split())])
         specs = [None, *[guide.opponent or SCRIPT] * (game.info.num_players - 1)]
         agent = (lambda spec: load_agent(spec, game)) if guide.opponent else lambda spec: script
         super().__init__(game, specs, agent, seed=guide.seed, asked={"game": guide.next})
