@@ -20,7 +20,7 @@ from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.play_loop import parse_moves
 from cellgames.arena.records.replays import after_moves
 from cellgames.envs import registry
-from cellgames.envs.core import Game, State
+from cellgames.envs.core import Game
 from cellgames.utils.errors import shown
 
 from .frames import frame, layout
@@ -48,12 +48,6 @@ class Board:
     moves: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     marked: Sequence[str] = ()
-
-    def state(self, game: Game) -> State:
-        """Return the position."""
-        moves = self.moves.split(" | ") if game.info.simultaneous else self.moves.split()
-        state: State = after_moves(game, moves)
-        return state
 
 
 @dataclass(frozen=True)
@@ -122,7 +116,8 @@ class Lesson:
     def _board(self, board: Board) -> dict[str, Any]:
         game = registry.make(self.game, **board.parameters)
         marked = [cell for name in board.marked for cell in clicks(game, name)["cells"]]
-        drawn = frame(game, board.state(game))
+        moves = board.moves.split(" | ") if game.info.simultaneous else board.moves.split()
+        drawn = frame(game, after_moves(game, moves))
         return {"layout": layout(game), "frame": drawn, "caption": board.caption, "marked": marked}
 
 
