@@ -19,7 +19,7 @@ class Tables(NamedTuple):
     """A board as tensors.
 
     Attributes:
-        near: int64 [8, N], four slots of two neighbours.
+        near: int64 [8, N], four slots of two neighbours; the cell itself for a missing one, as the last two of hexagons.
         sides: int32 [N].
         mirrored: int64 [N], where a swap puts the stone of a cell.
         goals: int32 [2].
@@ -68,12 +68,6 @@ def symmetries(board: Board, swap: bool, device: torch.device) -> tuple[Tensor, 
     at = cell_places(board, device)
     sources[:, at] = at[torch.tensor(kept, device=device)]
     return of_actions, sources
-
-
-@table
-def neighbours(board: Board, device: torch.device) -> Tensor:
-    """Return the neighbours of all cells, int64 [8 or 6, N]; the cell itself for a missing one."""
-    return torch.tensor(board.slots, device=device).t()[: 6 if board.tiling == "hexagons" else 8].contiguous()
 
 
 @table
