@@ -116,7 +116,7 @@ class Lesson:
     def _board(self, board: Board) -> dict[str, Any]:
         game = registry.make(self.game, **board.parameters)
         marked = [cell for name in board.marked for cell in clicks(game, name)["cells"]]
-        moves = board.moves.split(" | ") if game.info.simultaneous else board.moves.split()
+        moves = board.moves.split(" | " if game.info.simultaneous else None)
         drawn = frame(game, after_moves(game, moves))
         return {"layout": layout(game), "frame": drawn, "caption": board.caption, "marked": marked}
 
