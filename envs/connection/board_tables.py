@@ -19,7 +19,7 @@ class Tables(NamedTuple):
     """A board as tensors.
 
     Attributes:
-        near: int64 [8, N], four slots of two neighbours; the cell itself for a missing one, as the last two of hexagons.
+        near: int64 [8, N], four slots of two neighbours; the cell itself for a missing one, as for two of hexagons.
         sides: int32 [N].
         mirrored: int64 [N], where a swap puts the stone of a cell.
         goals: int32 [2].
