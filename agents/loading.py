@@ -102,9 +102,10 @@ def _load_file(file: AgentFile) -> AnyAgent:
         from cellgames.agents.networks.sb3_agent import from_model_file
 
         return from_model_file(file.path, sample=True if file.after else None)
-    from cellgames.agents.networks.saved import from_file
+    from cellgames.agents.networks.saved import WeightsAgent, read_about
 
-    return from_file(file.path)
+    read_about(file.path)  # which refuses other files
+    return WeightsAgent(str(file.path), lambda game: file.path)
 
 
 def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> AnyAgent:

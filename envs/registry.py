@@ -61,11 +61,6 @@ class GameSpec:
         return game if isinstance(game, str) else f"{game.__module__}:{game.__qualname__}"
 
     @property
-    def simultaneous(self) -> bool:
-        """Return True if all players act at once."""
-        return self.plugin.simultaneous
-
-    @property
     def defaults(self) -> Mapping[str, Any]:
         """Return every parameter with the value that `make(id)` gives it, without importing the game."""
         return {**self.plugin.parameters, **self.parameters}

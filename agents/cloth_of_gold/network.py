@@ -14,7 +14,7 @@ from torch.nn import functional
 from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, draw_seeds
-from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
+from cellgames.agents.networks.blocks import Trunk, head, pooled
 from cellgames.agents.networks.networks import Network, Relation, Size
 from cellgames.agents.playouts import at_once, best_arm, summed
 from cellgames.envs.boards.bitboards import count
@@ -48,7 +48,7 @@ class ClothTrunk(nn.Module):
     def __init__(self, size: Size, planes: int, numbers: int) -> None:
         super().__init__()
         width = size.channels
-        self.numbers = per_cell_bias(numbers, width)
+        self.numbers = head(numbers, width, width, 1.0)
         self.patches = nn.Conv2d(planes, width, _PATCH, _PATCH)
         self.trunk = Trunk(width, size, wrap=False)
 

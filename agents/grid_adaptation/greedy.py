@@ -48,12 +48,6 @@ class Plans:
     flips: Tensor
     scale: int
 
-    @classmethod
-    def merged(cls, found: Sequence[Plans]) -> Plans:
-        """Return the plans of several batches of games."""
-        parts = {name: torch.cat([getattr(part, name) for part in found]) for name in ("actions", "worth", "flips")}
-        return cls(**parts, scale=found[0].scale)
-
 
 @dataclass(frozen=True)
 class _Outset:
@@ -112,7 +106,9 @@ class Planner:
             others = seen.sequence[:, None, None] ^ (order + 1)  # they differ in other digits each
         rows = torch.arange(len(seen), device=seeds.device).split(max(1, _BOARDS // (self.guesses * plans)))
         found = [self._plans(first, seen[some], seeds[some], others[some], more[some]) for some in rows]
-        return Plans.merged(found)
+        parts = zip(*((part.actions, part.worth, part.flips) for part in found), strict=True)
+        actions, worth, flips = map(torch.cat, parts)
+        return Plans(actions, worth, flips, found[0].scale)
 
     def _plans(self, first: bool, seen: Seen, seeds: Tensor, others: Tensor, more: Tensor) -> Plans:
         """Return the plans of some players, in round 1 (`first`) or later; the other arguments are those of `plans`."""

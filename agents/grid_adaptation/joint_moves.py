@@ -144,7 +144,7 @@ def _drawn(best: Tensor, share: Tensor, sequence: Tensor, uniform: Tensor) -> Te
 
 _JOINT_MOVES = 4  # of an iteration of regret matching
 _SHAPES = 256
-_ROWS = 64  # games to choose in at once, at most, which bounds the memory
+_ROWS = 64  # games whose sequences are drawn at once, at most, which bounds the memory
 _WORLDS = chance.USER + 62
 
 
@@ -179,11 +179,9 @@ class GridSearch(RememberingPlayer):
     def plans(self, view: Remembered, players: Tensor, seeds: Tensor, more: Tensor | None = None) -> Plans:
         """Return the plans with their worth; the arguments are those of `choose`, and `more` of `Planner.plans`."""
         worlds = chance.draw(seeds[:, None], _WORLDS, torch.arange(self._guesses, device=seeds.device))
-        found = []
-        for some in torch.arange(len(view), device=seeds.device).split(_ROWS):
-            others = likely_sequences(self.planner.game, view[some], players[some], worlds[some])
-            found.append(self.planner.plans(view[some], seeds[some], others, None if more is None else more[some]))
-        return Plans.merged(found)
+        rows, game = torch.arange(len(view), device=seeds.device).split(_ROWS), self.planner.game
+        others = [likely_sequences(game, view[some], players[some], worlds[some]) for some in rows]
+        return self.planner.plans(view, seeds, torch.cat(others), more)
 
 
 _OWN = 4  # candidates that are the network's own choices, at most

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from typing_extensions import override
 
-from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
+from cellgames.agents.networks.blocks import Trunk, head, pooled
 from cellgames.agents.networks.networks import Network, Relation, Size
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -45,7 +45,7 @@ class GridNetwork(Network[GridAdaptation]):
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
         slots, width = len(range(*SLOTS.indices(RESERVE))) + 1, size.channels
-        self.numbers = per_cell_bias(len(_NUMBERS) + 8 + _GENERATIONS * _DIGITS, width)
+        self.numbers = head(len(_NUMBERS) + 8 + _GENERATIONS * _DIGITS, width, width, 1.0)
         planes = _GENERATIONS + len(_CROWDS)
         self.trunk = Trunk(2 + _DIGITS + planes, size, wrap=False)
         self.spaces = nn.Conv2d(width, slots, 1)

@@ -60,7 +60,7 @@ class Trunk(nn.Module):
             convolution.to(memory_format=torch.channels_last)
 
     def forward(self, planes: Tensor, added: Tensor | None = None) -> Tensor:
-        """Run; `added` [L, C] is the same for all cells, such as what numbers say (see `per_cell_bias`)."""
+        """Run; `added` [L, C] is the same for all cells, such as what numbers say (by a `head`)."""
         all_layers: list[Any] = [self.first, *self.layers]
         weights, biases = [layer.weight for layer in all_layers], [layer.bias for layer in all_layers]
         return convolve(planes, added, weights, biases, self.wrap)
@@ -69,11 +69,6 @@ class Trunk(nn.Module):
 def pooled(seen: Tensor) -> Tensor:
     """Return mean and maximum of every channel over the board: [L, C, H, W] to [L, 2 C]."""
     return torch.cat((seen.mean((2, 3)), seen.amax((2, 3))), 1)
-
-
-def per_cell_bias(numbers: int, width: int) -> nn.Sequential:
-    """Return layers from [L, numbers] to [L, width], with one hidden layer of the same width."""
-    return head(numbers, width, width, 1.0)
 
 
 def head(width: int, hidden: int, out: int, gain: float) -> nn.Sequential:

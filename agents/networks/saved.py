@@ -225,12 +225,6 @@ class WeightsAgent(ByGame):
         agent.start(game, players, env_ids)
 
 
-def from_file(path: Path) -> WeightsAgent:
-    """Return the agent that a training run, or `saved.save_network`, wrote; a `ValueError` for another file."""
-    read_about(path)
-    return WeightsAgent(str(path), lambda game: path)
-
-
 def trained() -> WeightsAgent:
     """Return the trained agent that comes with the package, whatever the game."""
     return WeightsAgent("trained", shipped, hook="trained")

@@ -44,11 +44,11 @@ class GtpServer:
     `load` returns the agent for a game, since the size of the board may change. A `ValueError` refuses other games.
     """
 
-    def __init__(self, game: Game, load: Callable[[Game], AnyAgent], seed: int = 0) -> None:
+    def __init__(self, game: Game, load: Callable[[Game], AnyAgent]) -> None:
         if game.info.num_players != 2 or game.info.simultaneous or len(game.info.action_nvec) > 1:
             raise InputError("game", "two players in turns, with plain actions, for GTP", game.id)
         self._load = load
-        self._chance = torch.Generator().manual_seed(seed)
+        self._chance = torch.Generator().manual_seed(0)
         self._begin(game)
 
     def _begin(self, game: Game) -> None:

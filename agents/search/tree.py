@@ -12,6 +12,7 @@ A node's number is `tree * M + place`; place 0 is the root, and parents stand be
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -64,7 +65,10 @@ class Tree:
     ) -> None:
         nodes, device = trees * capacity, like.device
         self.trees, self.capacity, self.edges = trees, capacity, edges
-        spare = _spare() if reuse and device.type == "cpu" else []
+        spare: list[Tensor] = []
+        if reuse and device.type == "cpu":
+            with suppress(IndexError):
+                spare = _SPARE.pop()  # which belongs to this tree alone then
         self._memory, self._arrays = list[Tensor](), list[Tensor]()
 
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -257,11 +261,3 @@ class Tree:
         self.child[target] = torch.where(child > 0, number[one[:, None], child], 0).int()
         parent = number[one, self.parent[target].long()]
         self.parent[target] = torch.where(place > 0, parent, 0).int()
-
-
-def _spare() -> list[Tensor]:
-    """Return the memory that the last tree left, which belongs to the caller alone then."""
-    try:
-        return _SPARE.pop()
-    except IndexError:
-        return []

@@ -24,20 +24,6 @@ _STEP = 4  # distance of the next position, squared steps count
 _ROWS_AT_ONCE = 256  # of masks, which bounds the memory
 
 
-def distances(lattice: placement.Lattice, wanted: Ints) -> Ints:
-    """Return the distance of each action from wanted ones, int64 [...], on the lattice of a band: int64 [..., A].
-
-    The squared distance of the positions counts most; rows wrap. Among placements at one position the wanted
-    orientation is nearest, then the others that are not mirrored against it, then those that are.
-    """
-    row, col, turn = lattice.parts(np.arange(lattice.actions))
-    row_wanted, col_wanted, turn_wanted = lattice.parts(wanted[..., None])
-    down = np.abs(row - row_wanted)
-    down = np.minimum(down, lattice.down - down)
-    turned = np.where(turn == turn_wanted, 0, np.where(turn // 4 == turn_wanted // 4, _TURNED, 2 * _TURNED))
-    return np.asarray(_STEP * (down**2 + (col - col_wanted) ** 2) + turned)
-
-
 @dataclass(frozen=True)
 class Band:
     """One team's band, and what stamps cover on it.
@@ -80,8 +66,17 @@ class Band:
         return mask
 
     def nearest(self, wanted: Ints, mask: Bools) -> Ints:
-        """Return the legal actions nearest to wanted ones [N], the first among equals: int64 [N]."""
-        far = np.where(mask, distances(self.lattice, wanted), np.iinfo(np.int64).max)
+        """Return the legal actions nearest to wanted ones [N], the first among equals: int64 [N].
+
+        The squared distance of the positions counts most; rows wrap. Among placements at one position the wanted
+        orientation is nearest, then the others that are not mirrored against it, then those that are.
+        """
+        row, col, turn = self.lattice.parts(np.arange(self.lattice.actions))
+        row_wanted, col_wanted, turn_wanted = self.lattice.parts(wanted[:, None])
+        down = np.abs(row - row_wanted)
+        down = np.minimum(down, self.lattice.down - down)
+        turned = np.where(turn == turn_wanted, 0, np.where(turn // 4 == turn_wanted // 4, _TURNED, 2 * _TURNED))
+        far = np.where(mask, _STEP * (down**2 + (col - col_wanted) ** 2) + turned, np.iinfo(np.int64).max)
         return np.asarray(far.argmin(1))
 
     def place(self, wanted: Ints, kinds: Ints, live: Bools | None = None) -> tuple[Bools, Ints]:

@@ -13,7 +13,7 @@ from torch.nn import functional
 from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
+from cellgames.agents.networks.blocks import Trunk, head, pooled
 from cellgames.agents.networks.networks import Choices, Network, NetworkAgent, Relation, Size
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -44,7 +44,7 @@ class CupNetwork(Network[ToroidalCup]):
         # Rows and columns beyond the last position are not seen by it, but by those beside it.
         self.patches = nn.Conv2d(cup.teams + 2, width, stride, stride)
         self.shape = nn.Conv2d(1, width, 2 * stride + 1, stride, stride)
-        self.told = per_cell_bias(2 * width + 1, width)
+        self.told = head(2 * width + 1, width, width, 1.0)
         self.trunk = Trunk(width, size, wrap=True)
         self.policy = nn.Conv2d(width, _ORIENTATIONS, 1)
         nn.init.orthogonal_(self.policy.weight, 0.01)

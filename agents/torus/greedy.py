@@ -30,6 +30,7 @@ from cellgames.agents.base import BaseAgent
 from cellgames.agents.connection.greedy import greatest, values
 from cellgames.agents.connection.walks import CLOSED, Ways, as_ways, prices, shortened
 from cellgames.envs.native.operators import table
+from cellgames.envs.torus.geometry import sources
 
 _CLASSES = ((0, 1), (1, 1))  # windings right and down
 _MARGIN = 2  # rows of the window beyond what the classes need; columns have n // 2
@@ -52,10 +53,11 @@ def cycle_costs(observation: Tensor) -> tuple[Tensor, Tensor]:
     price = torch.cat((prices(own, opponent), prices(opponent, own)))  # [2L, 2, n, n]
     black = observation[:, 4, 0, 0] == 1
     black = torch.cat((black, ~black))
-    price = torch.where(black.view(-1, 1, 1, 1), price, _turn(price))
+    turns = sources(size, observation.device)[:: size * size]  # about octagon (0, 0), by quarters
+    price = torch.where(black.view(-1, 1, 1, 1), price, price.flatten(1)[:, turns[1]].view_as(price))
     _, _, rows, cols = _window(size)
-    costs = torch.cat([_search(part) for part in price.split(max(1, _CHUNK // (2 * rows * cols * size)))])
-    costs = torch.where(black.view(-1, 1, 1, 1, 1), costs, _turn_back(costs)).flatten(2)
+    costs = torch.cat([_search(part) for part in price.split(max(1, _CHUNK // (2 * rows * cols * size)))]).flatten(2)
+    costs = torch.where(black.view(-1, 1, 1), costs, costs[:, :, turns[3]])
     return costs[:batch], costs[batch:]
 
 
@@ -65,18 +67,6 @@ def stones_to_win(observation: Tensor) -> Tensor:
     0 for a position that is won. An upper bound, see the module.
     """
     return torch.stack([costs.amin((1, 2)) for costs in cycle_costs(observation)], dim=1)
-
-
-def _turn(planes: Tensor) -> Tensor:
-    """Turn planes [..., 2, n, n] by a quarter clockwise about octagon (0, 0); a class (h, v) becomes (-v, h)."""
-    turned = planes.transpose(-1, -2).flip(-1)  # right for squares, which lie beside their indices' octagon
-    return torch.stack((turned[..., 0, :, :].roll(1, -1), turned[..., 1, :, :]), dim=-3)
-
-
-def _turn_back(planes: Tensor) -> Tensor:
-    """Turn planes back: the inverse of `_turn`."""
-    planes = torch.stack((planes[..., 0, :, :].roll(-1, -1), planes[..., 1, :, :]), dim=-3)
-    return planes.flip(-1).transpose(-1, -2)
 
 
 def _window(size: int) -> tuple[int, int, int, int]:

@@ -12,7 +12,7 @@ from cellgames.agents.networks.blocks import Trunk, head, pooled
 from cellgames.agents.networks.networks import Choices, Network, NetworkAgent, Relation, Size
 from cellgames.envs.core import Game
 from cellgames.envs.native.operators import table
-from cellgames.envs.torus.geometry import transformed
+from cellgames.envs.torus.geometry import sources, transformed
 
 
 class TorusNetwork(Network):
@@ -66,11 +66,5 @@ class _AveragingAgent(NetworkAgent):
 @table
 def _turns(size: int, device: torch.device) -> Tensor:
     """Return int64 [4, 2 n^2]: the cell whose content stands at each cell of Black's view, of White's; the inverses."""
-    place = torch.arange(size, device=device)
-    row, col = place[:, None].expand(size, size), place.expand(size, size)
-    # Clockwise: the octagon (r, c) comes to (c, n - 1 - r), the square at (r + 1/2, c + 1/2) to (c, n - 2 - r).
-    octagons = col * size + (-1 - row) % size
-    squares = col * size + (-2 - row) % size + size * size
-    turned = torch.cat((octagons.flatten(), squares.flatten()))
-    same = torch.arange(2 * size * size, device=device)
-    return torch.stack((same, turned.argsort(), same, turned))
+    views = sources(size, device)[[0, size * size + size - 1]]  # a quarter clockwise, and a column to the left
+    return torch.cat((views, views.argsort(1)))

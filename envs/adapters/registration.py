@@ -47,7 +47,7 @@ def _add_to_pettingzoo(entry: GameSpec) -> None:
     id, arguments = f"{NAMESPACE}/{entry.id}", {"id": entry.id}
     if id not in pettingzoo.aec_registry:
         pettingzoo.register("aec", id, _AEC, kwargs=arguments)
-    if entry.simultaneous and id not in pettingzoo.parallel_registry:
+    if entry.plugin.simultaneous and id not in pettingzoo.parallel_registry:
         pettingzoo.register("parallel", id, _PARALLEL, kwargs=arguments)
 
 

@@ -142,11 +142,6 @@ def allowance(max_units: int, supply: Tensor) -> Tensor:
     return (max_units + supply // POINTS_A_UNIT).clamp(max=2 * max_units)
 
 
-def spells_after(spells: Tensor, points: Tensor) -> Tensor:
-    """Return the bolts that players keep after a count."""
-    return (spells + points // POINTS_A_SPELL).clamp(max=MOST_SPELLS)
-
-
 def _shifted(grid: Grid, boards: Tensor) -> Seen:
     """Return a function from a step, rows down and columns right, to the boards seen from there; each is made once.
 

@@ -246,7 +246,7 @@ class WildRound:
                 "lives": found.lives,
                 "supply": found.supply,
                 "reach": (found.reach // perks.POINTS_OF_REACH).clamp(max=perks.MOST_REACH),
-                "spells": perks.spells_after(state.spells, found.spells),
+                "spells": (state.spells + found.spells // perks.POINTS_A_SPELL).clamp(max=perks.MOST_SPELLS),
             }
             if self._wildlife is not None:
                 new["supply"] = found.supply + self._wildlife.tamed.int()

@@ -60,10 +60,6 @@ class Fire(NamedTuple):
             first = first | stage
         return first
 
-    def where_not(self, cells: Tensor) -> Fire:
-        """Return the fires after those on some cells, bitboards, have gone out; these are burnt."""
-        return Fire(tuple(stage & ~cells for stage in self.stages), self.burnt | (self.burning & cells))
-
 
 @table
 def _thresholds(device: torch.device) -> Tensor:
@@ -90,7 +86,8 @@ def put_out(grid: Grid, fire: Fire, seed: Tensor, weather: Tensor, forest: Tenso
     Seeds are the rounds', int64 [n]; forest and water are bitboards, forest burnt or not.
     """
     rain = -(weather == RAIN).long()
-    fire = fire.where_not(water | rain)
+    out = water | rain
+    fire = Fire(tuple(stage & ~out for stage in fire.stages), fire.burnt | (fire.burning & out))
     wet = rain.nonzero().squeeze(1)
     burnt = fire.burnt[..., wet]
     places = grid.unpack(burnt & forest[..., wet] & ~water[..., wet]).flatten(1).nonzero()
@@ -112,11 +109,6 @@ def set_alight(fire: Fire, forest: Tensor, cells: Tensor) -> Fire:
     return fire._replace(stages=(*fire.stages[:-1], fire.stages[-1] | lit))
 
 
-def spread_chance(weather: Tensor) -> Tensor:
-    """Return the chance in 256ths, integers [n], of forest beside a fire to catch it in a generation."""
-    return torch.where(weather == DRY, _SPREAD_DRY, _SPREAD)
-
-
 def burn(grid: Grid, fire: Fire, forest: Tensor, seed: Tensor, generation: int, weather: Tensor) -> tuple[Fire, Tensor]:
     """Return the fires a generation later, and bitboards of the cells on which fire kills units.
 
@@ -128,7 +120,7 @@ def burn(grid: Grid, fire: Fire, forest: Tensor, seed: Tensor, generation: int, 
     beside = forest & ~fire.burnt & ~burning & grid.dilate(burning, PLUS)
     places = grid.unpack(beside).flatten(1).nonzero()
     counter = generation * grid.rows * grid.cols + places[:, 1]
-    caught = _drawn(grid, places, seed, FIRE, counter, spread_chance(weather))
+    caught = _drawn(grid, places, seed, FIRE, counter, torch.where(weather == DRY, _SPREAD_DRY, _SPREAD))
     out, *others = fire.stages
     return Fire((*others, caught), fire.burnt | out), burning | caught
 

@@ -19,7 +19,7 @@ class Tables(NamedTuple):
     """A board as tensors.
 
     Attributes:
-        near: int64 [8, N], four slots of two neighbours.
+        near: int64 [8, N], four slots of two neighbours; the cell itself for a missing one, as for two of hexagons.
         sides: int32 [N].
         mirrored: int64 [N], where a swap puts the stone of a cell.
         goals: int32 [2].
@@ -38,21 +38,17 @@ class Tables(NamedTuple):
 @table
 def board_tables(board: Board, device: torch.device) -> Tables:
     """Return a board as tensors."""
+    cells = torch.arange(board.cells, dtype=torch.int32, device=device)
+    places = torch.full((board.kinds * board.size**2,), board.cells, device=device)
+    places[cell_places(board, device)] = cells.long()
     return Tables(
         near=torch.tensor(board.slots, device=device).t().contiguous(),
         sides=torch.tensor(board.sides, dtype=torch.int32, device=device),
         mirrored=torch.tensor(board.swapped, device=device),
         goals=torch.tensor(board.goals, dtype=torch.int32, device=device),
-        cells=torch.arange(board.cells, dtype=torch.int32, device=device),
-        places=_places(board, device),
+        cells=cells,
+        places=places,
     )
-
-
-def _places(board: Board, device: torch.device) -> Tensor:
-    """Return the cell at each place of the planes, `N` for places without one: int64 [K n^2]."""
-    places = torch.full((board.kinds * board.size**2,), board.cells, device=device)
-    places[cell_places(board, device)] = torch.arange(board.cells, device=device)
-    return places
 
 
 @table
@@ -72,12 +68,6 @@ def symmetries(board: Board, swap: bool, device: torch.device) -> tuple[Tensor, 
     at = cell_places(board, device)
     sources[:, at] = at[torch.tensor(kept, device=device)]
     return of_actions, sources
-
-
-@table
-def neighbours(board: Board, device: torch.device) -> Tensor:
-    """Return the neighbours of all cells, int64 [8 or 6, N]; the cell itself for a missing one."""
-    return torch.tensor(board.slots, device=device).t()[: 6 if board.tiling == "hexagons" else 8].contiguous()
 
 
 @table

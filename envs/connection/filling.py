@@ -18,7 +18,7 @@ from cellgames.envs.native import Library, Operator
 from cellgames.envs.native.native_library import threads
 from cellgames.envs.stones.stone_tensors import filled
 
-from .board_tables import board_tables, native_board, neighbours
+from .board_tables import board_tables, native_board
 from .boards import Board
 
 _GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some dozens of games
@@ -42,14 +42,14 @@ def _native_winners(native: Library, stones: Tensor, player: Tensor, lots: Tenso
 
 def _black_wins(board: Board, black: Tensor) -> Tensor:
     """Return a mask of Black's wins, bool [X], of full boards, bool [X, N]."""
-    near = neighbours(board, black.device)
+    tables = board_tables(board, black.device)
     # What each side of Black's goal reaches through its stones.
     goal = torch.tensor([side for side in (1, 2, 4, 8) if board.goals[0] & side], device=black.device)
-    lies = board_tables(board, black.device).sides & goal[:, None]
+    lies = tables.sides & goal[:, None]
     reached = black & (lies != 0)[:, None]  # [sides, X, N]
     while True:
         before = reached
-        for ring in near:
+        for ring in tables.near[: len(board.rings[0])]:
             reached = reached | (reached[..., ring] & black)
         if torch.equal(before, reached):
             return reached.all(0).any(1)

@@ -310,7 +310,7 @@ def _winning_cells(codes: Tensor, player: Tensor, board: Board) -> Tensor:
     of_board = board_tables.board_tables(board, codes.device)
     own = codes & COLOUR == player.int()[:, None] + 1
     found, touched = of_board.sides, _sides(codes * own)
-    for near in board_tables.neighbours(board, codes.device):
+    for near in of_board.near[: len(board.rings[0])]:
         found = found | touched[:, near]
     goal = of_board.goals[player][:, None]
     return (found & goal == goal) & (codes == 0)

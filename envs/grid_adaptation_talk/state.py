@@ -31,11 +31,6 @@ class TalkState(GridState):
     heard: Tensor
 
     @property
-    def base(self) -> GridState:
-        """The fields of the base game, which share memory with the state."""
-        return GridState(*self.tensors()[:-3])
-
-    @property
     def arrived(self) -> Tensor:
         """The words as they arrive, int8 [B, T, P, R], altered or not."""
         return self.heard if self.heard.shape[1] else self.said

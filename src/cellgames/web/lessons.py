@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import torch
@@ -20,7 +20,7 @@ from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.play_loop import parse_moves
 from cellgames.arena.records.replays import after_moves
 from cellgames.envs import registry
-from cellgames.envs.core import Game, State
+from cellgames.envs.core import Game
 from cellgames.utils.errors import shown
 
 from .frames import frame, layout
@@ -48,12 +48,6 @@ class Board:
     moves: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     marked: Sequence[str] = ()
-
-    def state(self, game: Game) -> State:
-        """Return the position."""
-        moves = self.moves.split(" | ") if game.info.simultaneous else self.moves.split()
-        state: State = after_moves(game, moves)
-        return state
 
 
 @dataclass(frozen=True)
@@ -93,11 +87,6 @@ class Guide:
     opponent: str = ""
     seed: int = 0
 
-    @cached_property
-    def line(self) -> list[str]:
-        """All moves of a game with a scripted opponent."""
-        return [move for step in self.steps for move in (*step.moves.split(), *step.replies.split())]
-
 
 @dataclass(frozen=True)
 class Lesson:
@@ -127,7 +116,8 @@ class Lesson:
     def _board(self, board: Board) -> dict[str, Any]:
         game = registry.make(self.game, **board.parameters)
         marked = [cell for name in board.marked for cell in clicks(game, name)["cells"]]
-        drawn = frame(game, board.state(game))
+        moves = board.moves.split(" | " if game.info.simultaneous else None)
+        drawn = frame(game, after_moves(game, moves))
         return {"layout": layout(game), "frame": drawn, "caption": board.caption, "marked": marked}
 
 
@@ -180,7 +170,7 @@ class GuidedGame(Session):
     def __init__(self, lesson: Lesson, load_agent: Callable[[str, Game], AnyAgent]) -> None:
         self._lesson, guide = lesson, lesson.guide
         game = registry.make(lesson.game, **guide.parameters)
-        script = Script(game, guide.line)
+        script = Script(game, [move for step in guide.steps for move in (*step.moves.split(), *step.replies.split())])
         specs = [None, *[guide.opponent or SCRIPT] * (game.info.num_players - 1)]
         agent = (lambda spec: load_agent(spec, game)) if guide.opponent else lambda spec: script
         super().__init__(game, specs, agent, seed=guide.seed, asked={"game": guide.next})

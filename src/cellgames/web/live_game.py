@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.agents.agent_specs import HUMAN
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl
 from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, forfeit_of, plain
@@ -38,9 +39,6 @@ from .seated_game import RefusedError as RefusedError
 from .seated_game import SeatedGame, Step, checked
 from .views import view_of
 from .views.view import legal_bits
-
-PERSON = "human"
-"""The name of people in records."""
 
 _OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
 _LATE_S = 1.0  # after the end of its time, an agent that was not interrupted has lost
@@ -90,7 +88,7 @@ class Session(SeatedGame):
         info = game.info
         if len(specs) != info.num_players:
             raise InputError("specs", f"{info.num_players} seats", len(specs), where=game.id)
-        names = [PERSON if spec is None else spec for spec in specs]
+        names = [HUMAN if spec is None else spec for spec in specs]
         super().__init__(game, names, [seat for seat, spec in enumerate(specs) if spec is None], seed, position)
         check_unfinished(game, self.state)
         self.id, self._asked = secrets.token_urlsafe(12), dict(asked or {})

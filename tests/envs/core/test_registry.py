@@ -164,7 +164,7 @@ for registry in (gymnasium.registry, pettingzoo.aec_registry, pettingzoo.paralle
 def test_other_libraries_know_every_game(imports: str) -> None:
     heavy, *found = printed(_OTHERS.format(imports=imports)).splitlines()
     every = str([f"cellgames/{id}" for id in REGISTRY])
-    assert found == [every, every, str([f"cellgames/{id}" for id in REGISTRY if REGISTRY[id].simultaneous])]
+    assert found == [every, every, str([f"cellgames/{id}" for id in REGISTRY if REGISTRY[id].plugin.simultaneous])]
     assert heavy == "[]"
 
 

@@ -18,7 +18,9 @@ from grid_talk_reference import ALL, Letter, TalkMatch, random_talk
 from refusals import fails, refused
 from torch import Tensor
 
+from cellgames.agents.choices import as_kind
 from cellgames.envs.core import IllegalActionError, seeds
+from cellgames.envs.grid_adaptation.state import GridState
 from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk, TalkState
 from cellgames.envs.grid_adaptation_talk.game import Promises, Talk
 
@@ -47,7 +49,7 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
 def reference(game: GridAdaptationTalk, state: TalkState) -> TalkMatch:
-    base = reference_of(game.base, state.base)
+    base = reference_of(game.base, as_kind(state, GridState))
     return TalkMatch(base, game.talk, game.words, game.talk_steps, game.promises)
 
 
@@ -96,7 +98,7 @@ def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
     num_envs = 40 if family == "votes" else 3
     phases = set[bool]()
     for state, matches, _ in beside(game, num_envs, seed=5):
-        base = state.base
+        base = as_kind(state, GridState)
         phases.update(one.talking for one in matches if not one.match.terminated)
         assert game.talking(state).tolist() == [one.talking for one in matches]
         agree(game.base, base, [one.match for one in matches])  # all that the base game shows

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.agent_specs import split_name
+from cellgames.agents.agent_specs import HUMAN, split_name
 from cellgames.agents.loading import default_opponents, load
 from cellgames.arena.records.record_lines import append, read_records
 from cellgames.cli import shared_options as shared
@@ -70,7 +70,7 @@ def _run(arguments: argparse.Namespace) -> int:
     table = Table(
         game,
         [None if spec is None else load(spec, game) for spec in seats],
-        ["human" if spec is None else split_name(spec)[0] for spec in seats],
+        [HUMAN if spec is None else split_name(spec)[0] for spec in seats],
         seed=arguments.seed,
         position=arguments.position,
     )
