@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from cloth_of_gold_reference import EMPTY, KILLED, NEUTRAL, Cell, ReferenceGame, cells_of, generation, random_bits
+from groups import groups
 from numpy.typing import NDArray
 
 KINDS = ("calm", "dry", "rain", "storm")
@@ -74,6 +75,10 @@ FORMS = {kind: forms_of(pattern) for kind, pattern in PATTERNS.items()}
 
 def chebyshev(one: Cell, other: Cell) -> int:
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
+
+
+def within(cell: Cell, cells: set[Cell], most: int) -> set[Cell]:
+    return {other for other in cells if chebyshev(cell, other) <= most}
 
 
 @dataclass
@@ -169,16 +174,7 @@ class WildReference(ReferenceGame):
         return found
 
     def clusters(self, player: int) -> list[list[Cell]]:
-        left = set(cells_of(self.board, player + 1))
-        groups = []
-        while left:
-            group = [left.pop()]
-            for cell in group:
-                near = {other for other in left if chebyshev(cell, other) <= 4}
-                left -= near
-                group.extend(near)
-            groups.append(group)
-        return groups
+        return groups(cells_of(self.board, player + 1), lambda cell, left: within(cell, left, 4))
 
     def hull(self, group: list[Cell]) -> list[Cell]:
         ways = [(u, v) for u in range(-2, 3) for v in range(-2, 3) if np.gcd(u, v) == 1]
@@ -370,13 +366,8 @@ class WildReference(ReferenceGame):
         earning = [dict.fromkeys(PATTERNS, 0) for _ in range(2)]
         warding: list[list[list[Cell]]] = [[], []]
         self.lives, self.wards = [[0] * 7, [0] * 7], [set(), set()]
-        left = {cell for cell in self.cells if self.at(cell) in (1, 2, NEUTRAL)}
-        while left:
-            group = [left.pop()]
-            for cell in group:
-                near = {other for other in left if chebyshev(cell, other) == 1}
-                left -= near
-                group.extend(near)
+        living = [cell for cell in self.cells if self.at(cell) in (1, 2, NEUTRAL)]
+        for group in groups(living, lambda cell, left: within(cell, left, 1)):
             owners = {self.at(cell) for cell in group}
             top, first = min(r for r, _ in group), min(c for _, c in group)
             form = frozenset((r - top, c - first) for r, c in group)

@@ -28,6 +28,8 @@ from itertools import combinations
 from math import gcd
 from typing import Literal, NamedTuple
 
+from groups import groups
+
 BLACK = 0
 WHITE = 1
 
@@ -91,23 +93,6 @@ def index_of(cell: Cell, size: int) -> int:
     return (size * size if cell.kind == "square" else 0) + cell.row * size + cell.col
 
 
-def groups(cells: Iterable[Cell], size: int) -> list[set[Cell]]:
-    """The connected groups of a set of cells."""
-    left = set(cells)
-    found = []
-    while left:
-        group = {left.pop()}
-        queue = deque(group)
-        while queue:
-            for edge in neighbours(queue.popleft(), size):
-                if edge.cell in left:
-                    left.remove(edge.cell)
-                    group.add(edge.cell)
-                    queue.append(edge.cell)
-        found.append(group)
-    return found
-
-
 def hermite_basis(vectors: Iterable[tuple[int, int]]) -> Lattice:
     """The lattice that `vectors` span in Z^2, by its Hermite normal form.
 
@@ -169,7 +154,7 @@ def owner_of_class(h: int, v: int) -> int:
 
 def wins(player: int, cells_of_player: Iterable[Cell], size: int) -> bool:
     """Whether some group of the player's cells holds a closed path that wins for that player."""
-    for group in groups(cells_of_player, size):
+    for group in groups(cells_of_player, lambda cell, left: left & {edge.cell for edge in neighbours(cell, size)}):
         lattice = cycle_lattice(group, size)
         if len(lattice) == 2 or (len(lattice) == 1 and owner_of_class(*lattice[0]) == player):
             return True
