@@ -13,7 +13,7 @@ from typing import Any
 import browser
 import durations
 import pytest
-from arena_runs import block_plots
+from arena_runs import PLOTS, block
 from command import Command
 from paths import ROOT
 
@@ -73,7 +73,7 @@ def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """As if matplotlib were not installed, where no pictures are tested, unless the test uses `complete` or `plots`."""
     room = request.path.relative_to(ROOT / "tests").parts[0]
     if room in ("agents", "arena") and not {"complete", "plots"} & {*request.fixturenames}:
-        block_plots(monkeypatch)
+        block(monkeypatch, *PLOTS)
 
 
 @pytest.fixture

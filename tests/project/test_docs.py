@@ -14,17 +14,15 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import block_plots
+from arena_runs import EXTRAS, PLOTS, block
 from paths import ROOT
 from public_api import MODULES, PACKAGES, names
 from refusals import refused
 from slow import slow_except
-from training_runs import block_extras
 
 import cellgames
 from cellgames.cli import main as cli
@@ -94,8 +92,7 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("clean")
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python blocks in one namespace, in order; those with a title are files, written into the current folder."""
-    block_extras(partial(monkeypatch.setitem, sys.modules))
-    block_plots(monkeypatch)
+    block(monkeypatch, *PLOTS, *EXTRAS)
     for library in NEEDS.get(page.name, ()):
         pytest.importorskip(library)
     namespace: dict[str, object] = {"__name__": "page"}

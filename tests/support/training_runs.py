@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +43,6 @@ def network_for(game: Game, seed: int = 0, kind: str = FlatNetwork.kind) -> Netw
         for weight in network.parameters():
             weight.data += 0.1 * torch.randn_like(weight)
     return network.eval()
-
-
-def block_extras(set_module: Callable[[str, Any], None]) -> None:
-    """As if tensorboard and matplotlib were not installed, which saves time; sets entries of `sys.modules`."""
-    set_module("torch.utils.tensorboard", None)
-    set_module("matplotlib.backends.backend_agg", None)
 
 
 def content(folder: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from arena_runs import EXTRAS
 from every_game import generator
 from torch import Tensor
 from training_runs import LEARNS, content, equal, tiny
@@ -130,7 +131,7 @@ def test_snapshots_are_taken_at_the_start_and_on_the_way(whole: Finished) -> Non
 
 
 def test_what_packages_draw_and_log_is_there_if_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("torch.utils.tensorboard", "matplotlib.backends.backend_agg"):
+    for name in EXTRAS:
         monkeypatch.delitem(sys.modules, name)
     warnings: list[str] = []
     train(tiny(total_steps=100), tmp_path, warn=warnings.append)
