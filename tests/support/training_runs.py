@@ -35,13 +35,15 @@ def tiny(**changes: Any) -> PPOArguments:
     return PPOArguments.fitted(cellgames.make("torus-v0", size=2), **{**settings, **changes})
 
 
-def network_for(game: Game, seed: int = 0, kind: str = FlatNetwork.kind) -> Network:
+def network_for(
+    game: Game, seed: int = 0, kind: str = FlatNetwork.kind, size: Size = SMALL, noise: float = 0.1
+) -> Network:
     """With weights large enough to tell."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        network = make_network(game, SMALL, kind)
+        network = make_network(game, size, kind)
         for weight in network.parameters():
-            weight.data += 0.1 * torch.randn_like(weight)
+            weight.data += noise * torch.randn_like(weight)
     return network.eval()
 
 

@@ -14,11 +14,11 @@ from native_code import native_library
 from refusals import refused
 from torch import Tensor
 from torch.nn import functional
-from training_runs import content, equal
+from training_runs import content, equal, network_for
 from twins import twin
 
 import cellgames
-from cellgames.agents import Size, load, make_network
+from cellgames.agents import load
 from cellgames.agents.search.improvement import Effort, Improved, Rows, TreeImprover
 from cellgames.agents.simultaneous.joint_agent import improver_of
 from cellgames.agents.solving import proof_search
@@ -89,9 +89,7 @@ def test_it_learns_to_open_on_octagons_and_to_beat_random_play(tmp_path: Path) -
 def test_a_solver_makes_targets_exact(tmp_path: Path) -> None:
     native_library()
     game = cellgames.make("torus-v0", size=3)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        network = make_network(game, Size(4, 1))
+    network = network_for(game, noise=0.0)
     state = game.init(seeds(0, 300))
     for _ in range(6):
         state = game.step(state, game.random_actions(state, generator(1)))
@@ -290,9 +288,7 @@ def test_what_a_seat_does_not_see_changes_neither_its_policy_nor_its_action() ->
     players = GRID.info.num_players
     seats, env_ids = torch.arange(players).repeat(6), torch.arange(6).repeat_interleave(players)
     kind = improver_of(GRID)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        found = kind(GRID, make_network(GRID, Size(4, 1), kind.kind), Effort(8, 4))
+    found = kind(GRID, network_for(GRID, kind=kind.kind, noise=0.0), Effort(8, 4))
 
     def searched(state: Any) -> Improved:
         views = torch.stack([GRID.observe(state, seat) for seat in range(players)], 1)
