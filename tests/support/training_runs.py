@@ -54,14 +54,3 @@ def content(folder: Path) -> dict[str, Any]:
     found["files"] = files(folder)
     found["snapshots"] = {path.name: path.read_bytes() for path in sorted((folder / "pool").iterdir())}
     return found
-
-
-def equal(one: Any, other: Any) -> bool:
-    """Whether two nests of containers hold the same tensors and values."""
-    if isinstance(one, torch.Tensor):
-        return isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(equal(value, other[name]) for name, value in one.items())
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(equal, one, other))
-    return bool(one == other)

@@ -10,11 +10,12 @@ import pytest
 import torch
 from arena_runs import InLine
 from every_game import GAMES, generator, play
+from learner_play import same
 from native_code import native_library
 from refusals import refused
 from torch import Tensor
 from torch.nn import functional
-from training_runs import content, equal, network_for
+from training_runs import content, network_for
 from twins import twin
 
 import cellgames
@@ -63,7 +64,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 def test_the_file_of_a_run_is_the_policy_as_an_agent(whole: Finished) -> None:
     agent = load(whole.agent, GAME).playing(GAME)  # type: ignore[union-attr]  # of a file
     state = torch.load(whole.out / CHECKPOINT, weights_only=True)["learner"]["network"]
-    assert equal(dict(agent.network.state_dict()), state)
+    assert same(dict(agent.network.state_dict()), state)
     assert agent.share == 0.5
     assert set(AlphaZeroLearner.METRICS) <= whole.history[-1].keys()
 
@@ -174,7 +175,7 @@ def test_rows_of_workers_stand_beside_each_other(tmp_path: Path, monkeypatch: py
         parts = [share.lessons[number].play.collect(6) for share in shares]
         for name, value in vars(joined).items():
             if name != "ended":
-                assert equal(value, torch.cat([getattr(part, name) for part in parts], 1))
+                assert same(value, torch.cat([getattr(part, name) for part in parts], 1))
         assert joined.ended.games == sum(part.ended.games for part in parts)
         scores = [part.ended.results.get(0, (0.0, 0)) for part in parts]
         assert joined.ended.results.get(0, (0.0, 0)) == tuple(map(sum, zip(*scores, strict=True)))
@@ -193,7 +194,7 @@ def test_a_run_with_workers_can_be_repeated(tmp_path: Path, monkeypatch: pytest.
     train(arguments, tmp_path / "processes")
     monkeypatch.setattr(alphazero, "processes", lambda count: nullcontext(InLine()))
     train(arguments, tmp_path / "here")
-    assert equal(content(tmp_path / "processes"), content(tmp_path / "here"))
+    assert same(content(tmp_path / "processes"), content(tmp_path / "here"))
 
 
 def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
@@ -208,8 +209,8 @@ def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
     learner.iterate(0.0)
     for lesson in learner.lessons:
         assert lesson.improver.network.game is lesson.game
-        assert equal(dict(lesson.improver.network.state_dict()), dict(learner.network.state_dict()))
-    assert not equal(before, dict(learner.network.state_dict()))
+        assert same(dict(lesson.improver.network.state_dict()), dict(learner.network.state_dict()))
+    assert not same(before, dict(learner.network.state_dict()))
 
 
 @pytest.mark.parametrize(

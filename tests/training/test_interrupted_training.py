@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 import torch
+from learner_play import same
 from slow import slow_except
-from training_runs import content, equal
+from training_runs import content
 
 import cellgames
 from cellgames.training import ALGORITHMS, Arguments, train
@@ -116,7 +117,7 @@ def test_a_run_that_is_interrupted_in_every_iteration_ends_like_one_that_is_not(
     assert len(stops) == whole.history[-1]["iteration"]
     assert all(stop.exact and stop.signal == signal.SIGINT for stop in stops)
     assert train(arguments, tmp_path / "parts").before == whole.steps  # the last evaluation is made up for
-    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+    assert same(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_a_run_that_is_interrupted_in_an_evaluation_or_as_it_writes_ends_alike(
     assert stopped.value.signal == number
     assert [line["iteration"] for line in kept["at"]["history"]] == ([0, 1] if owner is run else [0, 2, 4])
     train(arguments, tmp_path / "parts")
-    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+    assert same(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
 @pytest.mark.parametrize("opponent", ["mcts:4", "weights"])
@@ -159,7 +160,7 @@ def test_a_run_that_must_be_exact_ends_alike_whatever_its_opponents_remember(
     assert (stopped.value.steps == 0) == opponent.startswith("mcts")
     assert steps_kept(tmp_path / "parts") == stopped.value.steps
     train(arguments, tmp_path / "parts", exact=True)
-    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+    assert same(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
 def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
