@@ -8,11 +8,12 @@ import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import browser
 import durations
 import pytest
-from arena_runs import block_plots
+from arena_runs import PLOTS, block
 from command import Command
 from paths import ROOT
 
@@ -72,7 +73,7 @@ def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """As if matplotlib were not installed, where no pictures are tested, unless the test uses `complete` or `plots`."""
     room = request.path.relative_to(ROOT / "tests").parts[0]
     if room in ("agents", "arena") and not {"complete", "plots"} & {*request.fixturenames}:
-        block_plots(monkeypatch)
+        block(monkeypatch, *PLOTS)
 
 
 @pytest.fixture
@@ -81,23 +82,35 @@ def plots() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_test_adds_to_the_store_of_this_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _apart_and_quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
+        # No test adds to the store of this folder.
         patch.setenv("CELLGAMES_STORE", str(tmp_path_factory.mktemp("store") / "store.sqlite"))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _nothing_waits_for_the_disk() -> Iterator[None]:
-    """What is written survives the end of a process, which tests try, without it; they cannot try a loss of power."""
-    with pytest.MonkeyPatch.context() as patch:
+        # What is written survives the end of a process, which tests try, without it; they cannot try a loss of power.
         patch.setattr(os, "fsync", lambda descriptor: None)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _bounds_in_reports_come_from_few_draws() -> Iterator[None]:
-    """Each draw solves linear programs; tests of the bounds call what computes them, with as many draws as usual."""
-    with pytest.MonkeyPatch.context() as patch:
+        # Each draw solves linear programs; tests of the bounds call what computes them, with as many draws as usual.
         patch.setattr(payoffs, "nash", partial(payoffs.nash, draws=10))
         yield
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Any:
+    """A browser, which stays open for the next files."""
+    return browser.browser()
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a page; tests that need records put them into it."""
+    folder = tmp_path_factory.mktemp("web") / "results"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(results: Path) -> Iterator[str]:
+    """The address of the page, with a store beside its folder."""
+    from web_server import served  # which skips what needs a server where FastAPI is missing
+
+    with served(results, results.parent / "store.sqlite") as address:
+        yield address

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from every_game import generator
+from every_game import after_openings, generator
 from refusals import fails, refused
 from torch import Tensor
 from toy_games import Race, Sealed, TwoPartRace
@@ -139,10 +139,7 @@ def test_random_openings_leave_games_unfinished(game: Game) -> None:
     assert torch.equal(opening, random_openings(game, 40, plies, generator(3)))
     assert len(opening.unique(dim=0)) > 5
     if not game.info.stochastic:
-        state = game.init(seeds(0, 40))
-        for actions in opening.unbind(1):
-            state = game.step(state, actions)
-        assert not state.done.any()
+        assert not after_openings(game, 40, plies, 3)[0].done.any()
 
 
 def test_what_an_agent_does_to_its_arguments_changes_no_game() -> None:

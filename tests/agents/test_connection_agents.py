@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 import torch
 import torus_reference as ref
-from every_game import ask, generator
+from every_game import after_openings, ask, generator
 from torch import Tensor
 
-from cellgames.agents import random_openings
 from cellgames.agents.connection import ConnectionGreedy
 from cellgames.agents.connection.greedy import stones_to_win
 from cellgames.agents.connection.walks import CLOSED, walk_planes
@@ -149,9 +148,7 @@ def test_search_finds_the_winning_openings_of_a_small_board() -> None:
 
 @pytest.mark.parametrize("game", [Hex(size=5), Y(size=6)], ids=lambda game: game.title)
 def test_trained_keeps_what_the_solver_wins_and_else_plays_by_its_network(game: ConnectionGame) -> None:
-    state, rows = game.init(seeds(0, 40)), torch.arange(40)
-    for action in random_openings(game, 40, 9, generator(1)).t():
-        state = game.step(state, action)
+    state, rows = after_openings(game, 40, 9)[0], torch.arange(40)
     search = proof_search(game)
     won = search.solve(state) == 1
     assert 0 < won.sum() < 40, "for the test's sake"

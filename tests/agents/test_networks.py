@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,25 +11,17 @@ import torch
 from every_game import every_game, generator, midway
 from example_games import ConnectFour, Othello, Treblecross
 from torch import Tensor
+from training_runs import network_for
 
 import cellgames
-from cellgames.agents.networks.networks import BoardNetwork, Choices, FlatNetwork, Network, Size, make_network
+from cellgames.agents.networks.networks import BoardNetwork, Choices, FlatNetwork, Size, make_network
 from cellgames.envs import WIN, Game, seeds
 from cellgames.envs.connection import Hex
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
 SMALL = Size(channels=8, layers=2)
-
-
-def network(game: Game, seed: int = 0, kind: str = "policy") -> Network:
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        made = make_network(game, SMALL, kind)
-        with torch.no_grad():
-            for parameter in made.parameters():
-                parameter.add_(0.1 * torch.randn_like(parameter))
-    return made
+network = partial(network_for, size=SMALL)
 
 
 def views(game: Game, state: Any, player: int) -> tuple[Tensor, Tensor]:

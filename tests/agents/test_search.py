@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import torch
 import torus_reference as ref
-from every_game import generator, play
+from every_game import after_openings, generator, play
 from native_code import native_library
 from slow import slow_except
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import Size, load, make_network, random_openings
+from cellgames.agents import Size, load, make_network
 from cellgames.agents.base import ByGame
 from cellgames.agents.search import GumbelSearch, NetworkEvaluator, Search, SearchResult, UCTSearch
 from cellgames.agents.search.gumbel import considered_visits
@@ -299,9 +299,7 @@ def _native() -> None:
 
 def positions(game: Game, count: int, stones: int) -> Any:
     """Return positions of random games that go on."""
-    state: Any = game.init(seeds(0, 4 * count))
-    for action in random_openings(game, 4 * count, stones, generator(1)).t():
-        state = game.step(state, action)
+    state, _ = after_openings(game, 4 * count, stones)
     if isinstance(game, Torus):  # in which nobody can win at once
         state = state[~game.winning_actions(state).any(1) & game.defending_actions(state).any(1)]
     return state[~state.done][:count]

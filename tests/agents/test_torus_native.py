@@ -11,10 +11,11 @@ import torch
 from every_game import generator, play
 from native_code import native_library, threads
 from torch import Tensor
+from training_runs import network_for
 
 import cellgames
 from cellgames.agents.connection.native_trees import ARRAYS, simulate
-from cellgames.agents.networks.networks import Size, make_network
+from cellgames.agents.networks.networks import Size
 from cellgames.agents.search import GumbelSearch, NetworkEvaluator, PlayoutEvaluator, SearchResult, UCTSearch
 from cellgames.agents.search.tree import Tree
 from cellgames.agents.search.tree_search import Evaluation
@@ -118,11 +119,7 @@ def test_trees_grow_alike(game: Torus | ConnectionGame, plies: int, simulations:
 
 def gumbel(game: Torus | ConnectionGame, simulations: int, noise: float) -> GumbelSearch:
     """A search by a network whose opinions differ a lot from cell to cell."""
-    with torch.random.fork_rng(), torch.no_grad():
-        torch.manual_seed(game.size)
-        network = make_network(game, Size(channels=8, layers=2))
-        for parameter in network.parameters():
-            parameter.add_(0.3 * torch.randn_like(parameter))
+    network = network_for(game, game.size, size=Size(channels=8, layers=2), noise=0.3)
     return GumbelSearch(game, NetworkEvaluator(network), simulations, noise=noise)
 
 

@@ -13,14 +13,13 @@ import every_game
 import pytest
 import torch
 import torus_reference as ref
-from every_game import ask, generator
+from every_game import after_openings, ask, generator
 from native_code import native_library
 from refusals import refused
 from slow import slow_except
-from torch import Tensor
 
 import cellgames
-from cellgames.agents import load, play, random_openings
+from cellgames.agents import load, play
 from cellgames.agents.solving import PerfectAgent, Progress
 from cellgames.agents.torus import TorusSearch, proof_search
 from cellgames.envs.core import seeds
@@ -99,14 +98,6 @@ def random_states(size: int, count: int, stones: int, seed: int = 0) -> TorusSta
     game = Torus(size)
     state: TorusState = every_game.play(game, game.init(seeds(seed, 4 * count)), stones, seed)
     return state[~state.done][:count]
-
-
-def after_openings(game: Torus, games: int, plies: int, seed: int) -> tuple[TorusState, Tensor]:
-    """Return games after random openings, and the openings."""
-    opening, state = random_openings(game, games, plies, generator(seed)), game.init(seeds(0, games))
-    for action in opening.t():
-        state = game.step(state, action)
-    return state, opening
 
 
 _LATE = [(2, 7, 60), (3, 8, 20), (4, 7, 15)]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from arena_runs import EXTRAS, block
 from refusals import fails, refused
 from run_suite import different_files
-from training_runs import block_extras
 
 import cellgames
 from cellgames.agents import AGENTS, play, read_about
@@ -42,7 +40,7 @@ OPTIONS = LeagueOptions(rounds=2, games=4)
 @pytest.fixture(autouse=True, scope="module")
 def _no_extras() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        block_extras(partial(patch.setitem, sys.modules))
+        block(patch, *EXTRAS)
         yield
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from arena_runs import EXTRAS, block
 from damage import damaged
-from training_runs import block_extras, tiny
+from torch_defaults import digest
+from training_runs import tiny
 
 from cellgames.training import RunError, train
 from cellgames.training.runs import checkpoints
@@ -19,27 +19,18 @@ from cellgames.training.runs import checkpoints
 CPU = torch.device("cpu")
 
 
-def plain(value: Any) -> Any:
-    """Return nested containers with the bytes of tensors in their place."""
-    if isinstance(value, torch.Tensor):
-        return value.dtype, value.shape, value.detach().numpy().tobytes()
-    if isinstance(value, Mapping):
-        return {name: plain(item) for name, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list | tuple) else repr(value)
-
-
 def test_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    block_extras(partial(monkeypatch.setitem, sys.modules))
+    block(monkeypatch, *EXTRAS)
     arguments = tiny(total_steps=128, eval_every=100)
     train(arguments, tmp_path)
 
     steps = checkpoints.steps_kept(tmp_path)
 
-    def read() -> Any:
+    def read() -> str:
         assert checkpoints.steps_kept(tmp_path) in (0, steps), "torch alone would read other numbers without a word"
         saved = checkpoints.read(tmp_path, arguments, CPU)
         assert saved is not None
-        return plain([vars(saved[0]), saved[2]])
+        return digest([vars(saved[0]), saved[2]])
 
     check_damages(tmp_path / checkpoints.CHECKPOINT, read, RunError)
 

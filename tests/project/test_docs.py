@@ -14,17 +14,16 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
-from arena_runs import block_plots
+from arena_runs import EXTRAS, PLOTS, block
 from paths import ROOT
 from public_api import MODULES, PACKAGES, names
 from refusals import refused
 from slow import slow_except
-from training_runs import block_extras
 
 import cellgames
 from cellgames.cli import main as cli
@@ -73,17 +72,14 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import gymnasium
     import pettingzoo
 
-    tables: list[Any] = [REGISTRY, gymnasium.registry, pettingzoo.aec_registry, sys.modules]
-    before = [dict(table) for table in tables]
+    before = {*sys.modules}
     monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "examples" / "games" / "treblecross.py", tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setenv(registry.VARIABLE, "")  # a command with a module in front of the game's id names it there
-    yield
-    for table, old in zip(tables[:-1], before[:-1], strict=True):
-        table.clear()
-        table.update(old)
-    for name in [name for name in sys.modules if name not in before[-1]]:
+    with patch.dict(REGISTRY), patch.dict(gymnasium.registry), patch.dict(pettingzoo.aec_registry):
+        yield
+    for name in [name for name in sys.modules if name not in before]:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[name]
 
@@ -94,8 +90,7 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("clean")
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python blocks in one namespace, in order; those with a title are files, written into the current folder."""
-    block_extras(partial(monkeypatch.setitem, sys.modules))
-    block_plots(monkeypatch)
+    block(monkeypatch, *PLOTS, *EXTRAS)
     for library in NEEDS.get(page.name, ()):
         pytest.importorskip(library)
     namespace: dict[str, object] = {"__name__": "page"}

@@ -109,15 +109,14 @@ def choose(mask: Any, random: np.random.Generator) -> Any:
     return np.array(chosen) if isinstance(mask, tuple) else chosen[0]
 
 
-def play_on(env: Any, seed: int = 0, moves: int = 10_000) -> list[Any]:
+def play_on(env: Any) -> list[Any]:
     """Random legal moves; all that `last` says on the way, and the rewards of every step."""
-    random, steps = np.random.default_rng(seed), []
-    while env.agents and moves > 0:
+    random, steps = np.random.default_rng(0), []
+    while env.agents:
         observation, reward, terminated, truncated, info = env.last()
         steps.append((env.agent_selection, observation, reward, terminated, truncated, info, dict(env.rewards)))
         done = terminated or truncated
         env.step(None if done else choose(observation["action_mask"], random))
-        moves -= 1
     return steps
 
 

@@ -13,6 +13,10 @@ from typing import Any
 
 import pytest
 
+PLOTS = ("matplotlib", "matplotlib.figure")
+EXTRAS = ("torch.utils.tensorboard", "matplotlib.backends.backend_agg")
+"""Modules that draw and log runs of training."""
+
 
 def unsigned(path: Path) -> bytes:
     """Take the checksums off the lines of a file of games, as the first versions wrote it; return the file."""
@@ -31,10 +35,10 @@ def csv_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def block_plots(patch: pytest.MonkeyPatch) -> None:
-    """As if matplotlib were not installed; saves time."""
-    patch.setitem(sys.modules, "matplotlib", None)
-    patch.setitem(sys.modules, "matplotlib.figure", None)
+def block(patch: pytest.MonkeyPatch, *modules: str) -> None:
+    """As if some modules were not installed; saves time."""
+    for module in modules:
+        patch.setitem(sys.modules, module, None)
 
 
 class InLine(Executor):

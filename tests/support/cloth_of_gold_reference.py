@@ -116,12 +116,6 @@ def distances(board: Board, player: int) -> NDArray[np.float64]:
     return far
 
 
-def field_of(board: Board, player: int, radius: int) -> NDArray[np.float64]:
-    """[rows, cols], the strength of a player's field: every unit adds 2.0 at distances below the radius."""
-    strength: NDArray[np.float64] = np.where(distances(board, player) < radius, 2.0, 0.0).sum(0)
-    return strength
-
-
 @dataclass
 class ReferenceGame:
     """One game in progress, changed by its steps. The parameters are those of the game, with the rules' defaults.
@@ -129,6 +123,7 @@ class ReferenceGame:
     neutral_density plays no part: the neutrals of the start stand on `board`, where it is given.
 
     round:   0 while the initial populations are placed, then 1, 2 and so on; of a game that is over, the last.
+    spent:   units placed in this turn, those that a bolt of a wild game has hit included.
     history: after the initial placement (zeros without one) and after each round: units a, b, territory a, b,
         contested cells, killed cells.
     """
@@ -153,6 +148,7 @@ class ReferenceGame:
     player: int = 0
     first: int = 0
     placed: set[Cell] = field(default_factory=set)
+    spent: int = 0
     acts: int = 0
     turn: int = 0
     rewards: list[float] = field(default_factory=lambda: [0.0, 0.0])
@@ -183,17 +179,23 @@ class ReferenceGame:
         return self.height * self.width
 
     @property
+    def whole(self) -> int:
+        """Units of a turn of the mover."""
+        return self.max_units
+
+    @property
     def left(self) -> int:
         """Units that the mover may still place in this turn."""
-        return self.max_units - len(self.placed)
+        return self.whole - self.spent
 
     def live(self) -> list[int]:
         """Units on the board, by player."""
         return [count(self.board, player + 1) for player in (0, 1)]
 
     def territory(self, player: int) -> NDArray[np.bool_]:
-        """[rows, cols]."""
-        return field_of(self.board, player, self.radius) > 1.0
+        """[rows, cols], where a player's field is stronger than 1.0: units add 2.0 at distances below the radius."""
+        strong: NDArray[np.bool_] = np.where(distances(self.board, player) < self.radius, 2.0, 0.0).sum(0) > 1.0
+        return strong
 
     # --- what is legal
 
@@ -208,13 +210,13 @@ class ReferenceGame:
         """The actions that are legal; none once the game is over."""
         if self.done:
             return set()
-        spots, many = self.open_cells(), self.acts >= 2 * self.max_units
+        spots, many = self.open_cells(), self.acts >= 2 * self.whole
         actions: set[int] = set()
-        if self.left and not (many and self.placed):
+        if self.left and not (many and self.spent):
             actions |= spots
         if not many:
             actions |= {r * self.width + c for r, c in self.placed}
-        if self.placed or not spots:
+        if self.spent or not spots:
             actions.add(self.end_turn)
         return actions
 
@@ -241,11 +243,12 @@ class ReferenceGame:
     def _place_or_take_back(self, cell: Cell) -> None:
         row, col = cell
         self.board[row][col] = EMPTY if cell in self.placed else self.player + 1
+        self.spent += -1 if cell in self.placed else 1
         self.placed ^= {cell}
         self.acts += 1
 
     def _end_turn(self) -> None:
-        self.placed, self.acts = set(), 0
+        self.placed, self.spent, self.acts = set(), 0, 0
         self.player = 1 - self.player
         if self.player != self.first:
             return

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from cloth_of_gold_reference import EMPTY, KILLED, NEUTRAL, Cell, ReferenceGame, cells_of, generation, random_bits
+from groups import groups
 from numpy.typing import NDArray
 
 KINDS = ("calm", "dry", "rain", "storm")
@@ -76,6 +77,10 @@ def chebyshev(one: Cell, other: Cell) -> int:
     return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
 
 
+def within(cell: Cell, cells: set[Cell], most: int) -> set[Cell]:
+    return {other for other in cells if chebyshev(cell, other) <= most}
+
+
 @dataclass
 class WildReference(ReferenceGame):
     """One game in progress with wild options."""
@@ -100,7 +105,6 @@ class WildReference(ReferenceGame):
     animals: list[Cell | None] = field(default_factory=list)
     grounds: dict[int, tuple[set[Cell], set[Cell], set[Cell]]] = field(default_factory=dict)  # by level
     fields: dict[Any, NDArray[np.bool_]] = field(default_factory=dict)  # territories that have been worked out
-    spent: int = 0  # units placed in this turn, those that a bolt has hit included
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,23 +166,12 @@ class WildReference(ReferenceGame):
         far = self.buffer + wider
         square = range(-far, far + 1)
         disk = [(down, right) for down in square for right in square if np.hypot(down, right) <= far]
-        for r, c in {cell for group in self.clusters(player) for cell in self.hull(group)}:
+        clusters = groups(cells_of(self.board, player + 1), lambda cell, left: within(cell, left, 4))
+        for r, c in {cell for group in clusters for cell in self.hull(group)}:
             for down, right in disk:
                 if 0 <= r + down < self.height and 0 <= c + right < self.width:
                     found[r + down, c + right] = True
         return found
-
-    def clusters(self, player: int) -> list[list[Cell]]:
-        left = set(cells_of(self.board, player + 1))
-        groups = []
-        while left:
-            group = [left.pop()]
-            for cell in group:
-                near = {other for other in left if chebyshev(cell, other) <= 4}
-                left -= near
-                group.extend(near)
-            groups.append(group)
-        return groups
 
     def hull(self, group: list[Cell]) -> list[Cell]:
         ways = [(u, v) for u in range(-2, 3) for v in range(-2, 3) if np.gcd(u, v) == 1]
@@ -199,34 +192,18 @@ class WildReference(ReferenceGame):
     def end_turn(self) -> int:
         return self.height * self.width * (2 if self.perks else 1)
 
-    @property
-    def left(self) -> int:
-        return self.whole - self.spent
-
     def open_cells(self) -> set[int]:
         return super().open_cells() - {r * self.width + c for r, c in self.water()}
 
     def legal(self) -> set[int]:
-        if self.done:
-            return set()
-        spots, many = self.open_cells(), self.acts >= 2 * self.whole
-        actions: set[int] = set()
-        if self.left and not (many and self.spent):
-            actions |= spots
-        if not many:
-            actions |= {r * self.width + c for r, c in self.placed}
-            if self.perks and self.spells[self.player]:
-                actions |= set(range(self.height * self.width, self.end_turn))
-        if self.spent or not spots:
-            actions.add(self.end_turn)
-        return actions
+        bolts = self.perks and self.spells[self.player] and self.acts < 2 * self.whole and not self.done
+        return super().legal() | set(range(self.height * self.width, self.end_turn) if bolts else ())
 
     def _place_or_take_back(self, cell: Cell) -> None:
         row, col = cell
         if row >= self.height:
             self._bolt((row - self.height, col))
             return
-        self.spent += -1 if cell in self.placed else 1
         super()._place_or_take_back(cell)
 
     def _bolt(self, cell: Cell) -> None:
@@ -238,10 +215,6 @@ class WildReference(ReferenceGame):
                 self.placed -= {(r, c)}
 
     # --- rounds
-
-    def _end_turn(self) -> None:
-        self.spent = 0
-        super()._end_turn()
 
     def _begin_round(self) -> None:
         super()._begin_round()
@@ -370,13 +343,8 @@ class WildReference(ReferenceGame):
         earning = [dict.fromkeys(PATTERNS, 0) for _ in range(2)]
         warding: list[list[list[Cell]]] = [[], []]
         self.lives, self.wards = [[0] * 7, [0] * 7], [set(), set()]
-        left = {cell for cell in self.cells if self.at(cell) in (1, 2, NEUTRAL)}
-        while left:
-            group = [left.pop()]
-            for cell in group:
-                near = {other for other in left if chebyshev(cell, other) == 1}
-                left -= near
-                group.extend(near)
+        living = [cell for cell in self.cells if self.at(cell) in (1, 2, NEUTRAL)]
+        for group in groups(living, lambda cell, left: within(cell, left, 1)):
             owners = {self.at(cell) for cell in group}
             top, first = min(r for r, _ in group), min(c for _, c in group)
             form = frozenset((r - top, c - first) for r, c in group)

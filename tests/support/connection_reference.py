@@ -14,6 +14,8 @@ from __future__ import annotations
 from itertools import product
 from math import dist, isclose, sqrt
 
+from groups import groups
+
 Cell = tuple[int, int, int]
 """Kind (1 for a square), row, column."""
 
@@ -61,15 +63,5 @@ def goals(shape: str, cells: list[Cell]) -> tuple[list[set[Cell]], list[set[Cell
 
 def has_won(stones: set[Cell], sides: list[set[Cell]], tiling: str) -> bool:
     """Whether a group of these stones touches all sides."""
-    left = set(stones)
-    while left:
-        group, front = set(), [left.pop()]
-        while front:
-            cell = front.pop()
-            group.add(cell)
-            near = {other for other in left if touch(cell, other, tiling)}
-            left -= near
-            front += near
-        if all(group & side for side in sides):
-            return True
-    return False
+    found = groups(stones, lambda cell, left: {other for other in left if touch(cell, other, tiling)})
+    return any(all(side.intersection(group) for side in sides) for group in found)

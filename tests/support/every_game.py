@@ -12,7 +12,7 @@ from torch import Tensor
 from toy_games import TOYS, random_actions
 
 import cellgames
-from cellgames.agents import AnyAgent, select
+from cellgames.agents import AnyAgent, random_openings, select
 from cellgames.envs.core import Game, seeds
 
 # Where a whole game takes long, what makes it shorter.
@@ -69,6 +69,14 @@ def play(game: Game, state: Any, steps: int, seed: int = 0) -> Any:
     for _ in range(steps):
         state = game.step(state, random_actions(game, state, random))
     return state
+
+
+def after_openings(game: Game, games: int, plies: int, seed: int = 1) -> tuple[Any, Tensor]:
+    """Return games after random openings, and the openings."""
+    opening, state = random_openings(game, games, plies, generator(seed)), game.init(seeds(0, games))
+    for action in opening.unbind(1):
+        state = game.step(state, action)
+    return state, opening
 
 
 def ask(agent: AnyAgent, game: Game, state: Any, seat: int = 0, seed: int = 0) -> Tensor:

@@ -69,11 +69,6 @@ def generation(board: Board) -> Board:
     return after
 
 
-def no_lot(among: list[int]) -> int:
-    """For positions in which chance has no part."""
-    raise AssertionError(f"expected no random choice, got one among {among}")
-
-
 @dataclass
 class ReferenceMatch:
     """One match in progress, changed by its steps. The parameters are those of the game, with the rules' defaults.
@@ -144,10 +139,7 @@ class ReferenceMatch:
 
     def price(self, player: int) -> int:
         """Of the next extra reserve tile: 2, 4, 8, ..."""
-        price = 2
-        for _ in range(self.bought[player]):
-            price += price
-        return price
+        return 2 << int(self.bought[player])
 
     def can_buy(self, player: int) -> bool:
         return self.garnets[player] >= self.price(player)
@@ -178,7 +170,7 @@ class ReferenceMatch:
 
     # --- what is played
 
-    def step(self, actions: Sequence[Action], choose: Callable[[list[int]], int] = no_lot) -> None:
+    def step(self, actions: Sequence[Action], choose: Callable[[list[int]], int]) -> None:
         """One round, or the vote; a match that is over stays as it is, with zero rewards.
 
         Args:

@@ -146,7 +146,7 @@ class Table:
     def step(self, actions: Tensor, *, checked: bool = True) -> Self:
         """One step with actions [1, P, 7]."""
         self.state = self.game.step(self.state, actions, checked=checked)
-        self.match.step(actions[0].tolist(), lambda among: int(self.state.candidate))
+        self.match.step(actions[0].tolist(), always(int(self.state.candidate)))
         agree(self.game, self.state, [self.match])
         return self
 

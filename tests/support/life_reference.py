@@ -12,6 +12,7 @@ from math import fsum
 from typing import NamedTuple
 
 import torch
+from groups import groups
 from torch import Tensor
 
 Cell = tuple[int, int]
@@ -101,15 +102,8 @@ def boards_tensor(boards: Sequence[Collection[Cell]], rows: int, cols: int) -> T
 
 def census(live: Collection[Cell], rows: int, cols: int) -> Counter[int]:
     """How many groups of neighbouring cells (on a torus) have how many cells."""
-    left, sizes = set(live), Counter[int]()
-    while left:
-        group = [left.pop()]
-        for cell in group:  # grows on the way
-            found = left.intersection(around(cell, rows, cols, True))
-            left -= found
-            group.extend(found)
-        sizes[len(group)] += 1
-    return sizes
+    found = groups(live, lambda cell, left: left.intersection(around(cell, rows, cols, True)))
+    return Counter(map(len, found))
 
 
 def share(counts: Sequence[int]) -> float:

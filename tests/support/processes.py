@@ -27,3 +27,10 @@ def python(*words: str, variables: dict[str, str] | None = None, **more: Any) ->
     words = (sys.executable, *words)
     given = {"env": environment(**variables or {}), "capture_output": "stdout" not in more, "text": True, **more}
     return subprocess.run(words, check=False, **given)
+
+
+def printed(code: str, *words: str, **more: Any) -> str:
+    """What a program prints that ends well; `more` is for `python`."""
+    done = python("-c", code, *words, **more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
 from arena_bots import First, Last
-from arena_runs import block_plots
 from run_suite import Case
 from season_coin import Coin, made_up
-from training_runs import block_extras, tiny
+from training_runs import tiny
 
 import cellgames
 from cellgames.agents.base import AnyAgent
@@ -23,12 +19,6 @@ from cellgames.training import RunError, train
 
 GAME = cellgames.make("torus-v0", size=3)
 LADDER = Path(__file__).with_name("ladder_of_three")
-
-
-def without_pictures(patch: pytest.MonkeyPatch) -> None:
-    """Draw nothing, which saves time."""
-    block_extras(partial(patch.setitem, sys.modules))
-    block_plots(patch)
 
 
 def robin(out: Path, **options: Any) -> object:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
+from arena_runs import EXTRAS, PLOTS, block
 from processes import KILL
 
 from cellgames.arena.records.record_lines import RECORDS
@@ -127,7 +128,7 @@ class RunSuite:
     @classmethod
     def _no_pictures(cls) -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
-            import_module(cls.KINDS).without_pictures(patch)
+            block(patch, *PLOTS, *EXTRAS)
             yield
 
     @pytest.fixture(scope="class")

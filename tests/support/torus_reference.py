@@ -25,14 +25,14 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from itertools import combinations
-from math import gcd
 from typing import Literal, NamedTuple
+
+from groups import groups
 
 BLACK = 0
 WHITE = 1
 
 Board = Sequence[int]
-Lattice = tuple[tuple[int, int], ...]
 
 
 class Cell(NamedTuple):
@@ -91,69 +91,24 @@ def index_of(cell: Cell, size: int) -> int:
     return (size * size if cell.kind == "square" else 0) + cell.row * size + cell.col
 
 
-def groups(cells: Iterable[Cell], size: int) -> list[set[Cell]]:
-    """The connected groups of a set of cells."""
-    left = set(cells)
-    found = []
-    while left:
-        group = {left.pop()}
-        queue = deque(group)
-        while queue:
-            for edge in neighbours(queue.popleft(), size):
-                if edge.cell in left:
-                    left.remove(edge.cell)
-                    group.add(edge.cell)
-                    queue.append(edge.cell)
-        found.append(group)
-    return found
-
-
-def hermite_basis(vectors: Iterable[tuple[int, int]]) -> Lattice:
-    """The lattice that `vectors` span in Z^2, by its Hermite normal form.
-
-    () at rank 0; ((0, d),) or ((a, b),) at rank 1; ((a, b), (0, d)) at rank 2. Here a, d > 0 and, at rank 2,
-    0 <= b < d.
-    """
-    a = b = d = 0
-    for x, y in vectors:
-        while x:
-            q = a // x
-            a, b, x, y = x, y, a - q * x, b - q * y
-        d = gcd(d, y)
-    if a < 0:
-        a, b = -a, -b
-    if a and d:
-        b %= d
-    return (((a, b),) if a else ()) + (((0, d),) if d else ())
-
-
-def cycle_lattice(cells: Collection[Cell], size: int) -> Lattice:
-    """The classes (h, v) of all closed paths in one connected group, as `hermite_basis` writes them.
+def closed_paths(group: Collection[Cell], size: int) -> set[tuple[int, int]]:
+    """Classes (h, v) other than (0, 0) that span, with it, those of all closed paths in one connected group.
 
     A breadth-first search places every cell in a copy of the torus; an edge that disagrees with the places of
     its ends closes a path whose class is the difference, and these classes span all others.
     """
-    group = set(cells)
-    start = next(iter(group), None)
-    if start is None:
-        return ()
-    place = {start: (0, 0)}
-    queue = deque([start])
-    closed = []
+    start = next(iter(group))
+    place, queue, closed = {start: (0, 0)}, deque([start]), set()
     while queue:
         cell = queue.popleft()
         x, y = place[cell]
         for other, dx, dy in neighbours(cell, size):
-            if other not in group:
-                continue
             if other in place:
-                closed.append((x + dx - place[other][0], y + dy - place[other][1]))
-            else:
+                closed.add((x + dx - place[other][0], y + dy - place[other][1]))
+            elif other in group:
                 place[other] = (x + dx, y + dy)
                 queue.append(other)
-    if len(place) != len(group):
-        raise ValueError(f"expected one connected group of {len(group)} cells, reached {len(place)} from {start}")
-    return hermite_basis(closed)
+    return closed - {(0, 0)}
 
 
 def owner_of_class(h: int, v: int) -> int:
@@ -168,10 +123,14 @@ def owner_of_class(h: int, v: int) -> int:
 
 
 def wins(player: int, cells_of_player: Iterable[Cell], size: int) -> bool:
-    """Whether some group of the player's cells holds a closed path that wins for that player."""
-    for group in groups(cells_of_player, size):
-        lattice = cycle_lattice(group, size)
-        if len(lattice) == 2 or (len(lattice) == 1 and owner_of_class(*lattice[0]) == player):
+    """Whether some group of the player's cells holds a closed path that wins for that player.
+
+    Where paths of two directions meet, some of those that they span win for either player.
+    """
+    for group in groups(cells_of_player, lambda cell, left: left & {edge.cell for edge in neighbours(cell, size)}):
+        classes = closed_paths(set(group), size)
+        crossing = any(a * d != b * c for (a, b), (c, d) in combinations(classes, 2))
+        if crossing or any(owner_of_class(*one) == player for one in classes):
             return True
     return False
 
@@ -187,7 +146,7 @@ def winner(board: Board, size: int) -> int | None:
     """The player who has a winning path on the board, if one has; both at once is impossible and raises."""
     won = [p for p in (BLACK, WHITE) if wins(p, cells_of_player(board, p, size), size)]
     if len(won) > 1:
-        raise AssertionError(f"expected at most one winner, got both:\n{board_to_text(board, size)}")
+        raise AssertionError(f"expected at most one winner, got both: {board}")
     return won[0] if won else None
 
 
@@ -282,13 +241,3 @@ def position_from_text(text: str, mover: str) -> str:
     board, size = board_from_text(text)
     rows = ["".join(".xo"[stone] for stone in board[i : i + size]) for i in range(0, len(board), size)]
     return f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {mover}"
-
-
-def board_to_text(board: Board, size: int) -> str:
-    """The drawing of a board; the inverse of `board_from_text`."""
-    lines = []
-    for first in range(0, size * size, size):
-        lines.append(" ".join(_MARKS[stone] for stone in board[first : first + size]))
-        squares = size * size + first
-        lines.append(" " + " ".join(_MARKS[stone] for stone in board[squares : squares + size]))
-    return "\n".join(lines)

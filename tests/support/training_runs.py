@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +35,16 @@ def tiny(**changes: Any) -> PPOArguments:
     return PPOArguments.fitted(cellgames.make("torus-v0", size=2), **{**settings, **changes})
 
 
-def network_for(game: Game, seed: int = 0, kind: str = FlatNetwork.kind) -> Network:
+def network_for(
+    game: Game, seed: int = 0, kind: str = FlatNetwork.kind, size: Size = SMALL, noise: float = 0.1
+) -> Network:
     """With weights large enough to tell."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        network = make_network(game, SMALL, kind)
+        network = make_network(game, size, kind)
         for weight in network.parameters():
-            weight.data += 0.1 * torch.randn_like(weight)
+            weight.data += noise * torch.randn_like(weight)
     return network.eval()
-
-
-def block_extras(set_module: Callable[[str, Any], None]) -> None:
-    """As if tensorboard and matplotlib were not installed, which saves time; sets entries of `sys.modules`."""
-    set_module("torch.utils.tensorboard", None)
-    set_module("matplotlib.backends.backend_agg", None)
 
 
 def content(folder: Path) -> dict[str, Any]:
@@ -59,14 +54,3 @@ def content(folder: Path) -> dict[str, Any]:
     found["files"] = files(folder)
     found["snapshots"] = {path.name: path.read_bytes() for path in sorted((folder / "pool").iterdir())}
     return found
-
-
-def equal(one: Any, other: Any) -> bool:
-    """Whether two nests of containers hold the same tensors and values."""
-    if isinstance(one, torch.Tensor):
-        return isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(equal(value, other[name]) for name, value in one.items())
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(equal, one, other))
-    return bool(one == other)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waits import until
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install cellgames[web]")
 uvicorn = pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
@@ -29,11 +29,8 @@ def served(results: Path, store: Path | None = None, **options: Any) -> Iterator
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
-        end = time.monotonic() + 20
-        while not server.started:
-            assert thread.is_alive(), "the server does not start"
-            assert time.monotonic() < end, "the server takes too long to start"
-            time.sleep(0.02)
+        until(lambda: server.started or not thread.is_alive(), 20.0)
+        assert server.started, "the server does not start"
         try:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         finally:

@@ -10,15 +10,16 @@ import pytest
 import torch
 from arena_runs import InLine
 from every_game import GAMES, generator, play
+from learner_play import same
 from native_code import native_library
 from refusals import refused
 from torch import Tensor
 from torch.nn import functional
-from training_runs import content, equal
+from training_runs import content, network_for
 from twins import twin
 
 import cellgames
-from cellgames.agents import Size, load, make_network
+from cellgames.agents import load
 from cellgames.agents.search.improvement import Effort, Improved, Rows, TreeImprover
 from cellgames.agents.simultaneous.joint_agent import improver_of
 from cellgames.agents.solving import proof_search
@@ -63,7 +64,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 def test_the_file_of_a_run_is_the_policy_as_an_agent(whole: Finished) -> None:
     agent = load(whole.agent, GAME).playing(GAME)  # type: ignore[union-attr]  # of a file
     state = torch.load(whole.out / CHECKPOINT, weights_only=True)["learner"]["network"]
-    assert equal(dict(agent.network.state_dict()), state)
+    assert same(dict(agent.network.state_dict()), state)
     assert agent.share == 0.5
     assert set(AlphaZeroLearner.METRICS) <= whole.history[-1].keys()
 
@@ -89,9 +90,7 @@ def test_it_learns_to_open_on_octagons_and_to_beat_random_play(tmp_path: Path) -
 def test_a_solver_makes_targets_exact(tmp_path: Path) -> None:
     native_library()
     game = cellgames.make("torus-v0", size=3)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        network = make_network(game, Size(4, 1))
+    network = network_for(game, noise=0.0)
     state = game.init(seeds(0, 300))
     for _ in range(6):
         state = game.step(state, game.random_actions(state, generator(1)))
@@ -176,7 +175,7 @@ def test_rows_of_workers_stand_beside_each_other(tmp_path: Path, monkeypatch: py
         parts = [share.lessons[number].play.collect(6) for share in shares]
         for name, value in vars(joined).items():
             if name != "ended":
-                assert equal(value, torch.cat([getattr(part, name) for part in parts], 1))
+                assert same(value, torch.cat([getattr(part, name) for part in parts], 1))
         assert joined.ended.games == sum(part.ended.games for part in parts)
         scores = [part.ended.results.get(0, (0.0, 0)) for part in parts]
         assert joined.ended.results.get(0, (0.0, 0)) == tuple(map(sum, zip(*scores, strict=True)))
@@ -195,7 +194,7 @@ def test_a_run_with_workers_can_be_repeated(tmp_path: Path, monkeypatch: pytest.
     train(arguments, tmp_path / "processes")
     monkeypatch.setattr(alphazero, "processes", lambda count: nullcontext(InLine()))
     train(arguments, tmp_path / "here")
-    assert equal(content(tmp_path / "processes"), content(tmp_path / "here"))
+    assert same(content(tmp_path / "processes"), content(tmp_path / "here"))
 
 
 def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
@@ -210,8 +209,8 @@ def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
     learner.iterate(0.0)
     for lesson in learner.lessons:
         assert lesson.improver.network.game is lesson.game
-        assert equal(dict(lesson.improver.network.state_dict()), dict(learner.network.state_dict()))
-    assert not equal(before, dict(learner.network.state_dict()))
+        assert same(dict(lesson.improver.network.state_dict()), dict(learner.network.state_dict()))
+    assert not same(before, dict(learner.network.state_dict()))
 
 
 @pytest.mark.parametrize(
@@ -290,9 +289,7 @@ def test_what_a_seat_does_not_see_changes_neither_its_policy_nor_its_action() ->
     players = GRID.info.num_players
     seats, env_ids = torch.arange(players).repeat(6), torch.arange(6).repeat_interleave(players)
     kind = improver_of(GRID)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        found = kind(GRID, make_network(GRID, Size(4, 1), kind.kind), Effort(8, 4))
+    found = kind(GRID, network_for(GRID, kind=kind.kind, noise=0.0), Effort(8, 4))
 
     def searched(state: Any) -> Improved:
         views = torch.stack([GRID.observe(state, seat) for seat in range(players)], 1)

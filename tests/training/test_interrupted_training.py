@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 import torch
+from learner_play import same
 from slow import slow_except
-from training_runs import content, equal
+from training_runs import content
 
 import cellgames
 from cellgames.training import ALGORITHMS, Arguments, train
@@ -81,20 +82,16 @@ def arguments_of(case: str, **changes: Any) -> Arguments:
     return ALGORITHMS[algorithm].arguments.fitted(cellgames.make(game, **parameters), **values)
 
 
-def signalling(patch: pytest.MonkeyPatch, owner: Any, name: str, number: int, calls: set[int], after: bool) -> None:
-    """Let a function raise a signal before or after it does its work, in calls of these numbers; 0 is every call."""
+def signalling(patch: pytest.MonkeyPatch, owner: Any, name: str, number: int, call: int) -> None:
+    """Let a function raise a signal before it does its work, in the call of this number; 0 is every call."""
     original, count = getattr(owner, name), 0
 
     def signals(*args: Any, **kwargs: Any) -> Any:
         nonlocal count
         count += 1
-        hit = 0 in calls or count in calls
-        if hit and not after:
+        if call in (0, count):
             signal.raise_signal(number)
-        found = original(*args, **kwargs)
-        if hit and after:
-            signal.raise_signal(number)
-        return found
+        return original(*args, **kwargs)
 
     patch.setattr(owner, name, signals)
 
@@ -107,7 +104,7 @@ def test_a_run_that_is_interrupted_in_every_iteration_ends_like_one_that_is_not(
     whole = train(arguments, tmp_path / "whole")
     learner, stops = ALGORITHMS[arguments.algorithm].learner, list[Stopped]()
     with monkeypatch.context() as patch:
-        signalling(patch, learner, "iterate", signal.SIGINT, {0}, after=False)
+        signalling(patch, learner, "iterate", signal.SIGINT, 0)
         while not stops or stops[-1].steps < whole.steps:
             with pytest.raises(Stopped) as stopped:
                 train(arguments, tmp_path / "parts")
@@ -116,7 +113,7 @@ def test_a_run_that_is_interrupted_in_every_iteration_ends_like_one_that_is_not(
     assert len(stops) == whole.history[-1]["iteration"]
     assert all(stop.exact and stop.signal == signal.SIGINT for stop in stops)
     assert train(arguments, tmp_path / "parts").before == whole.steps  # the last evaluation is made up for
-    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+    assert same(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +127,7 @@ def test_a_run_that_is_interrupted_in_an_evaluation_or_as_it_writes_ends_alike(
     arguments = arguments_of("ppo", eval_every=1 if owner is run else 2)
     train(arguments, tmp_path / "whole")
     with monkeypatch.context() as patch:
-        signalling(patch, owner, name, number, {call}, after=False)
+        signalling(patch, owner, name, number, call)
         with pytest.raises(Stopped) as stopped:
             train(arguments, tmp_path / "parts")
     kept = torch.load(tmp_path / "parts" / CHECKPOINT, weights_only=True)
@@ -139,7 +136,7 @@ def test_a_run_that_is_interrupted_in_an_evaluation_or_as_it_writes_ends_alike(
     assert stopped.value.signal == number
     assert [line["iteration"] for line in kept["at"]["history"]] == ([0, 1] if owner is run else [0, 2, 4])
     train(arguments, tmp_path / "parts")
-    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+    assert same(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
 @pytest.mark.parametrize("opponent", ["mcts:4", "weights"])
@@ -152,14 +149,14 @@ def test_a_run_that_must_be_exact_ends_alike_whatever_its_opponents_remember(
     arguments = arguments_of("ppo", opponents=f"self=0.5,{opponent}=0.5", total_steps=80, checkpoint_every=3)
     train(arguments, tmp_path / "whole")
     with monkeypatch.context() as patch:
-        signalling(patch, ALGORITHMS["ppo"].learner, "iterate", signal.SIGINT, {2}, after=False)
+        signalling(patch, ALGORITHMS["ppo"].learner, "iterate", signal.SIGINT, 2)
         with pytest.raises(Stopped) as stopped:
             train(arguments, tmp_path / "parts", exact=True)
     assert stopped.value.exact
     assert (stopped.value.steps == 0) == opponent.startswith("mcts")
     assert steps_kept(tmp_path / "parts") == stopped.value.steps
     train(arguments, tmp_path / "parts", exact=True)
-    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+    assert same(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
 def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

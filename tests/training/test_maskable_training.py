@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from learner_play import same
 from torch import Tensor, nn
-from training_runs import equal
 
 import cellgames
 from cellgames.agents import load, load_network, save_network
@@ -189,6 +189,6 @@ def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
 
     save_network(tmp_path / "agent.safetensors", model.policy.network, sample=True)
     saved = load_network(tmp_path / "agent.safetensors").network
-    assert equal(dict(saved.state_dict()), dict(model.policy.network.state_dict()))
+    assert same(dict(saved.state_dict()), dict(model.policy.network.state_dict()))
     agent = load(tmp_path / "agent.safetensors", game)
     assert compare(game, agent, other, 100, 7).ahead > 0.65

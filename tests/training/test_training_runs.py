@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from arena_runs import EXTRAS
 from every_game import generator
+from learner_play import same
 from torch import Tensor
-from training_runs import LEARNS, content, equal, tiny
+from training_runs import LEARNS, content, tiny
 
 import cellgames
 from cellgames.agents import BaseAgent, load, load_network, read_about
@@ -50,7 +52,7 @@ def test_the_network_does_not_depend_on_the_global_generators_and_leaves_them_al
     train(tiny(), tmp_path)
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.get_num_threads() == threads
-    assert equal(content(tmp_path), content(whole.out))
+    assert same(content(tmp_path), content(whole.out))
 
 
 FAULTS = """
@@ -117,7 +119,7 @@ def test_the_folder_says_what_was_asked_and_who_came_out(whole: Finished) -> Non
     assert made["machine"]["torch"] == torch.__version__
     game = cellgames.make("torus-v0", size=2)
     weights = load_network(whole.agent).network.state_dict()
-    assert equal(dict(weights), dict(torch.load(whole.out / CHECKPOINT, weights_only=True)["learner"]["network"]))
+    assert same(dict(weights), dict(torch.load(whole.out / CHECKPOINT, weights_only=True)["learner"]["network"]))
     assert load(str(whole.agent), game).name == str(whole.agent)
 
 
@@ -130,7 +132,7 @@ def test_snapshots_are_taken_at_the_start_and_on_the_way(whole: Finished) -> Non
 
 
 def test_what_packages_draw_and_log_is_there_if_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("torch.utils.tensorboard", "matplotlib.backends.backend_agg"):
+    for name in EXTRAS:
         monkeypatch.delitem(sys.modules, name)
     warnings: list[str] = []
     train(tiny(total_steps=100), tmp_path, warn=warnings.append)
@@ -179,7 +181,7 @@ def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: 
     arguments = tiny(total_steps=1, start_from=str(whole.agent))
     train(arguments, tmp_path / "run")
     first = load_network(tmp_path / "run" / "pool" / f"{0:012d}.safetensors").network
-    assert equal(dict(first.state_dict()), dict(load_network(whole.agent).network.state_dict()))
+    assert same(dict(first.state_dict()), dict(load_network(whole.agent).network.state_dict()))
 
 
 @pytest.mark.gpu
@@ -195,7 +197,7 @@ def test_a_run_on_cuda_that_was_stopped_ends_like_one_that_was_not(tmp_path: Pat
     with pytest.raises(KeyboardInterrupt):
         train(arguments, tmp_path / "parts", report=stop)
     assert train(arguments, tmp_path / "parts").before > 0
-    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+    assert same(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
 TORUS = cellgames.make("torus-v0", size=3)

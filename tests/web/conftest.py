@@ -1,4 +1,4 @@
-"""What the tests of the page share."""
+"""Pages in a browser."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 from browser import page
-from web_fixtures import chromium as chromium
-from web_fixtures import results as results
-from web_fixtures import site as site
 
 
 @pytest.fixture

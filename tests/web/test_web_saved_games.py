@@ -5,13 +5,13 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import FORM, READY, choose, expect, page, start
+from waits import until
 from web_play import act, open_game
 from web_records import SMALLEST
 
@@ -28,16 +28,14 @@ def server(port: int, base: Path) -> Any:
     process = subprocess.Popen(
         [*command, "--store", str(base / "store.sqlite")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
+
+    def answers() -> bool:
+        assert process.poll() is None, "the server has ended"
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
     try:
-        end = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                assert process.poll() is None, "the server has ended"
-                assert time.monotonic() < end, "the server takes too long to start"
-                time.sleep(0.1)
+        until(answers, 60.0)
         yield
     finally:
         process.kill()

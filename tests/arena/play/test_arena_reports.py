@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import block_plots, csv_rows
+from arena_runs import PLOTS, block, csv_rows
 from store_games import game
 
 from cellgames.arena.records.record_lines import Outcome
@@ -98,7 +98,7 @@ def test_the_page_has_all_tables_and_links_the_plots(folder: Path) -> None:
 def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    block_plots(monkeypatch)
+    block(monkeypatch, *PLOTS)
     (tmp_path / "ratings.png").write_text("of an older run")
     said: list[str] = []
     written = write_report(tmp_path, run_report(TABLES, RUN, PLAYERS), said.append, outdated=REPORT_FILES)

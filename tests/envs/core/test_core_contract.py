@@ -16,7 +16,7 @@ import golden_playthroughs as golden
 import pytest
 import torch
 from every_game import GAMES, every_game, finished, generator, midway, seen, smaller
-from processes import python
+from processes import printed
 from refusals import fails, refused
 from toy_games import Race, random_actions
 from twins import NOT_TELLING, WAYS, telling_methods, told, twin
@@ -150,9 +150,7 @@ def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) ->
         torch.save(state, tmp_path / f"{id}.pt")
         (tmp_path / f"{id}.json").write_text(json.dumps(GAMES[id].parameters))
         lines.append(GAMES[id].state_to_string(state))
-    done = python("-c", _LOAD, str(tmp_path), *cellgames.games())
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == lines
+    assert printed(_LOAD, str(tmp_path), *cellgames.games()).splitlines() == lines
 
 
 @every_game

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import patch
 
 import gymnasium
 import pettingzoo
 import pytest
 from paths import ROOT
-from processes import python
+from processes import printed
 from refusals import refused
 from toy_games import Race
 
@@ -23,13 +24,6 @@ import cellgames
 from cellgames.envs import Game, registry
 from cellgames.envs.registry import REGISTRY
 from cellgames.plugins import GamePlugin, Variant, resolve
-
-
-def printed(code: str) -> str:
-    """What a fresh interpreter prints."""
-    done = python("-c", code)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize("id", REGISTRY)
@@ -199,15 +193,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """With the registries as they were, afterwards, and no module of games."""
-    registries: list[dict[str, Any]] = [REGISTRY, gymnasium.registry, pettingzoo.aec_registry]
-    registries.append(pettingzoo.parallel_registry)
-    before = [dict(each) for each in registries]
     monkeypatch.setenv("CELLGAMES_GAMES", "")
-    yield
+    with (
+        patch.dict(REGISTRY),
+        patch.dict(gymnasium.registry),
+        patch.dict(pettingzoo.aec_registry),
+        patch.dict(pettingzoo.parallel_registry),
+    ):
+        yield
     sys.modules.pop("my_games", None)
-    for each, entries in zip(registries, before, strict=True):
-        each.clear()
-        each.update(entries)
 
 
 @pytest.mark.usefixtures("restored")

@@ -6,7 +6,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from run_kinds import without_pictures
 from run_suite import Case
 
 import cellgames
@@ -15,8 +14,6 @@ from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.lab import ExploitOptions, LeagueOptions, exploit, exploiter_arguments, train_league
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.training import PPOArguments
-
-__all__ = ["CASES", "without_pictures"]
 
 GAME = cellgames.make("torus-v0", size=2)
 CUP = ToroidalCup(rows=12, cols=32, pattern="randys", shapes=2, max_generations=40)
