@@ -28,10 +28,7 @@ from .supervisor import FILTER_FD
 _PROGRAM = "exec:"
 _START = 60.0  # seconds to import torch, and to load weights
 _RESULTS = Path("results")  # stores, runs and weights
-_BUBBLEWRAP = (  # the supervisor starts it in a session of its own, so that SIGSTOP reaches all of it
-    *("bwrap", "--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent"),
-    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"),
-)
+_SCRATCH = 256 << 20  # bytes of files in each folder in memory, which no process is charged for
 _ENVIRONMENT = ("HOME", "LANG", "LC_ALL", "OMP_NUM_THREADS", "PATH", "PYTHONPATH", "TZ")
 _SYSTEM_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # the architecture, and socket(2)
 _IO_URING_SETUP = 425  # whose requests make sockets, too
@@ -90,9 +87,29 @@ class Sandboxed(Isolated):
             with contextlib.suppress(OSError):
                 path.mkdir(parents=True, exist_ok=True)
         shown = [word for path in seen for word in ("--ro-bind", str(path), str(path))]
-        covered = [word for path in covers if path.is_dir() for word in ("--tmpfs", str(path))]
+        covered = [word for path in covers if path.is_dir() for word in (*_tmpfs(), str(path))]
         seccomp = ["--seccomp", str(FILTER_FD)] if _filter() else []
-        return [*_BUBBLEWRAP, *seccomp, *shown, *covered, "--chdir", str(here), *words]
+        return [*_bubblewrap(), *seccomp, *shown, *covered, "--chdir", str(here), *words]
+
+
+def _tmpfs() -> tuple[str, ...]:
+    """Return the words before the path of a folder in memory; before version 0.7 bwrap cannot bound its size."""
+    return *(("--size", str(_SCRATCH)) if "--size" in _help() else ()), "--tmpfs"
+
+
+@cache
+def _help() -> str:
+    return subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False).stdout
+
+
+def _bubblewrap() -> tuple[str, ...]:
+    """Return the words that begin a sandbox."""
+    return (  # the supervisor starts it in a session of its own, so that SIGSTOP reaches all of it
+        *("bwrap", "--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent"),
+        *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"),
+        *(word for path in ("/dev/shm", "/tmp", "/run") for word in (*_tmpfs(), path)),
+        *("--remount-ro", "/dev"),
+    )
 
 
 @cache
@@ -128,6 +145,6 @@ def _package() -> list[Path]:
 def _check_bubblewrap() -> None:
     if shutil.which("bwrap") is None:
         raise InputError("sandboxed", "the program bwrap of bubblewrap", "none", "install it, or use isolated")
-    tried = subprocess.run([*namespaces(), *_BUBBLEWRAP, "true"], capture_output=True, text=True, check=False)
+    tried = subprocess.run([*namespaces(), *_bubblewrap(), "true"], capture_output=True, text=True, check=False)
     if tried.returncode:
         raise InputError("sandboxed", "a machine on which bwrap makes sandboxes", tried.stderr.strip(), "use isolated")

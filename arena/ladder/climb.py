@@ -419,8 +419,9 @@ def climb(
         while not _ends(placing, ladder, options, len(records)):
             number = placing.best()
             rung = ladder.rungs[number].name
-            openings = range(started[rung], started[rung] + options.chunk)
-            started[rung] += options.chunk
+            count = min(options.chunk, (options.games - len(records)) // 2)
+            openings = range(started[rung], started[rung] + count)
+            started[rung] += count
             pair = sorted((newcomer, rung))
             batch = batch_of(pair, both_seats(pair[0], pair[1], openings, game.info.num_players, options.seed))
             low, high = placing.interval
@@ -440,10 +441,10 @@ def climb(
 
 
 def _ends(placing: Placing, ladder: Ladder, options: LadderOptions, games: int) -> bool:
-    """Return True if the place is known well enough, or the next chunk would be too many games."""
+    """Return True if the place is known well enough, or all games are played."""
     (low, high), elo = placing.interval, [rung.elo for rung in ladder.rungs]
     beyond = low > max(elo) or high < min(elo)  # further games tell only by how much
-    return beyond or high - low <= 2 * options.within or games + 2 * options.chunk > options.games
+    return beyond or high - low <= 2 * options.within or games >= options.games
 
 
 def points(record: Record, agent: str) -> tuple[float, float, float]:
