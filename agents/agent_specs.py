@@ -262,10 +262,15 @@ def split_name(text: str) -> tuple[str, str]:
 def matched(text: str) -> list[str]:
     """Return a text for each file that a pattern finds: `new-a=runs/a/model.zip` and so on of `new=runs/*/model.zip`.
 
-    A text that finds none stays as it is. The part that the pattern leaves open is the end of a name.
+    A text without a pattern stays as it is. The part that the pattern leaves open is the end of a name.
+
+    Raises:
+        ValueError: a pattern that finds nothing.
     """
     name, pattern = _named(text) or ("", text)
     files = sorted(map(Path, glob(pattern))) if has_magic(pattern) else []
+    if "*" in pattern and ":" not in pattern and not files:
+        raise InputError("agent", "a pattern that finds files", pattern)
     if not name or not files:
         return [str(file) for file in files] or [text]
     open_parts = [[a for a, b in zip(file.parts, Path(pattern).parts, strict=True) if a != b] for file in files]

@@ -181,7 +181,7 @@ def check_installed() -> Any:
     return safetensors
 
 
-_NEAR = 0.5  # so that no stored line of moves beats the agent again and again; it costs no strength
+_NEAR = 0.5  # of `trained`, so that no stored line of moves beats it again and again; it costs it no strength
 
 
 class WeightsAgent(ByGame):
@@ -210,7 +210,7 @@ class WeightsAgent(ByGame):
                 own = {name: value for name, value in game.parameters.items() if name not in game.added_parameters}
                 return simpler(make(registry.make(game.id, **own)))  # type: ignore[no-any-return]
             agent = self._network.agent(self.name, sample=about["sample"])
-            if isinstance(agent, NetworkAgent) and agent.share == 1:
+            if hook and isinstance(agent, NetworkAgent) and agent.share == 1:
                 agent.share = _NEAR
             asking = plugin_of(game).hook(hook)
             return agent if asking is None else asking(agent)

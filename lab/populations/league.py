@@ -131,6 +131,7 @@ def train_league(
         Stopped: Ctrl-C during a training, once a checkpoint is written.
     """
     options, folder = options or LeagueOptions(), Path(out).absolute()
+    store = os.path.abspath(store) if isinstance(store, str | os.PathLike) else store
     game = registry.make(arguments.game, **arguments.parameters)
     seats = game.info.num_players
     solver = options.solver(seats)

@@ -134,13 +134,18 @@ def test_mistakes_are_refused_before_anything_is_written(tmp_path: Path, capsys:
     assert "--steps: expected at least 1" in capsys.readouterr().err
 
 
-def test_the_command_prints_the_mixture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_mixture_and_keeps_games_in_the_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     words = ["--num-envs", "8", "--num-steps", "8", "--channels", "4", "--layers", "1", "--eval-games", "2"]
-    words += ["--threads", "1", "--device", "cpu", "--quiet", "--no-store", "--games", "4", "--rounds", "1"]
-    assert main(["league", "torus-v0", "--size", "2", "--steps", "60", *words, "--out", str(tmp_path)]) == 0
+    words += ["--threads", "1", "--device", "cpu", "--quiet", "--store", "s.sqlite", "--games", "4", "--rounds", "1"]
+    assert main(["league", "torus-v0", "--size", "2", "--steps", "60", *words, "--out", "run"]) == 0
+    assert Path("s.sqlite").exists()
+    assert not Path("run/s.sqlite").exists()
     shown = capsys.readouterr().out
     assert "The meta-strategy (nash)" in shown
-    assert f"league:{tmp_path}" in shown
+    assert "league:run" in shown
 
 
 def test_the_mixture_plays_and_has_an_identity(finished: Path, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_the_file_of_a_run_is_the_policy_as_an_agent(whole: Finished) -> None:
     agent = load(whole.agent, GAME).playing(GAME)  # type: ignore[union-attr]  # of a file
     state = torch.load(whole.out / CHECKPOINT, weights_only=True)["learner"]["network"]
     assert same(dict(agent.network.state_dict()), state)
-    assert agent.share == 0.5
+    assert agent.share == 1.0  # as the run's evaluations play
     assert set(AlphaZeroLearner.METRICS) <= whole.history[-1].keys()
 
 

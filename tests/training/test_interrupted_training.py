@@ -139,6 +139,20 @@ def test_a_run_that_is_interrupted_in_an_evaluation_or_as_it_writes_ends_alike(
     assert same(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
+def test_a_signal_after_the_last_iteration_stops_what_would_follow(tmp_path: Path) -> None:
+    arguments = arguments_of("ppo")
+    whole = train(arguments, tmp_path / "whole")
+
+    def report(progress: Any) -> None:
+        if progress.steps == whole.steps:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(Stopped) as stopped:
+        train(arguments, tmp_path / "parts", report=report)
+    assert stopped.value.steps == whole.steps
+    assert same(content(tmp_path / "parts"), content(tmp_path / "whole"))
+
+
 @pytest.mark.parametrize("opponent", ["mcts:4", "weights"])
 def test_a_run_that_must_be_exact_ends_alike_whatever_its_opponents_remember(
     opponent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -225,9 +225,11 @@ class _Run:
         report(self._progress(math.nan))
         if self.interruption is not None and self.interruption.iteration is not None:
             self._conclude(self.interruption.iteration)
-        while at.steps < arguments.total_steps:
-            if self.interrupts.received:
+        while True:
+            if self.interrupts.received:  # in the last iteration, too: more may follow this training
                 self._stop()
+            if at.steps >= arguments.total_steps:
+                return Finished(out, out / AGENT, at.steps, before, self.logs.seconds, tuple(at.history))
             began = time.perf_counter()
             iteration = self.learner.iterate(at.steps / arguments.total_steps)
             took = time.perf_counter() - began
@@ -238,7 +240,6 @@ class _Run:
                 self.learner.snapshot(at.steps)
             self._conclude(iteration)
             report(self._progress(iteration.steps / took))
-        return Finished(out, out / AGENT, at.steps, before, self.logs.seconds, tuple(at.history))
 
     def _conclude(self, iteration: Iteration) -> None:
         """Do what is due after an iteration: evaluate the learner, and write a checkpoint."""
