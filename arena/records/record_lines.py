@@ -40,7 +40,7 @@ LOSSES = ("resignation", "loss on time")
 
 _KINDS = {
     "resignation": (RESIGNED,),
-    "loss on time": (OUT_OF_TIME,),
+    "loss on time": (OUT_OF_TIME.removesuffix(": "),),  # files of other programs give no seconds
     "missing answer": ("it did not answer within ",),
     "invalid answer": ("illegal action ", "expected ", "it answered ", "must "),
 }

@@ -122,8 +122,10 @@ def test_a_pattern_of_files_is_an_agent_for_each(folder: Path) -> None:
     assert matched("new=runs/*/model.zip") == [f"new-seed-1={one}", f"new-seed-2={two}"]
     assert matched("new=runs/seed 1/m*.zip") == [f"new-model={one}"]
     assert matched("runs/*/model.zip") == [one, two]
-    for text in ("rollout:4", "me=greedy", "llm:model?limit=3", "exec:./bot *", "new=runs/*/none.zip"):
+    for text in ("rollout:4", "me=greedy", "llm:model?limit=3", "exec:./bot *"):
         assert matched(text) == [text]
+    with refused("agent", "runs/*/none.zip"):
+        matched("new=runs/*/none.zip")
 
 
 def test_a_round_robin_of_names(folder: Path) -> None:

@@ -114,4 +114,4 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["balance", "grid-adaptation-small-v0", "--agents", "random"]) == 2
     capsys.readouterr()
     assert main(["balance", "torus-v0", "--agents", "random", "nobody"]) == 2
-    assert capsys.readouterr().err.startswith("cellgames: agent: expected")  # before random plays
+    assert capsys.readouterr().err.startswith("cellgames: agent: got ")  # before random plays

@@ -192,8 +192,7 @@ def apart(one: Any, other: Any) -> bool:
 def test_a_record_is_watched_and_scrubbed_and_hostile_names_are_only_text(p: Any, site: str) -> None:
     p.goto(f"{site}/#/watch")
     p.click("a[title='run/games.jsonl']")
-    p.wait_for_selector("table.list")
-    assert p.locator("table.list tbody tr").count() == 13
+    expect(p.locator("table.list tbody tr")).to_have_count(13)
     assert "<img src=x" in p.content() or "&lt;img" in p.content()
     assert p.locator("main img").count() == 0
     assert p.title() != "owned"

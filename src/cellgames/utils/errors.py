@@ -177,7 +177,7 @@ class InputError(ValueError):
         parts = [", ".join(filter(None, (expected, got))), self.cause]
         if got and len(expected) > _LONG:
             parts = [got, self.cause, expected]
-        told = "; ".join(filter(None, parts))
+        told = "; ".join(filter(None, parts)).replace("?; ", "? ")
         return ": ".join(filter(None, (self.parameter, told)))
 
     def __str__(self) -> str:
