@@ -330,8 +330,7 @@ class _Checker:
             self.position(history[0], state, f"after {turn} steps")
             if turn == most or state.done.all() or _stuck(game, state) is not None:
                 break
-            actions, before = game.random_actions(state, generator), state.clone()
-            when = f"in step {turn + 1}"
+            actions, before, when = game.random_actions(state, generator), state.clone(), f"in step {turn + 1}"
             after = self.kind(f"step {when}", game.step(state, actions), State)
             self.demand(state.equal(before), f"step {when}", "a state that stays as it is", "a changed one", _IN_PLACE)
             self.same(f"the same step again {when}", after, game.step(state, actions), _CHANCE)
@@ -418,10 +417,10 @@ class _Checker:
         game, state, steps = self.game, history[-1], len(history) - 1
         self.demand(state.done.all(), f"state.done after {steps} steps", "True, by info.max_turns", "False")
         if game.info.zero_sum:
-            outcomes = game.outcome(state).sum(1)
+            outcomes = (outcome := game.outcome(state)).sum(1)
             self.demand(not outcomes.any(), "outcome(state)", "sums of 0, by info.zero_sum", f"{outcomes.tolist()}")
             earned = torch.stack([state.rewards for state in history]).sum(0)
-            sums, agree = earned.sum(1), (earned * game.outcome(state)).sum(1)
+            sums, agree = earned.sum(1), (earned * outcome).sum(1)
             self.demand((sums.abs() < 1e-4).all(), "state.rewards", "sums of 0, by info.zero_sum", f"{sums.tolist()}")
             self.demand((agree >= 0).any(), "outcome(state)", "wins of those who earn rewards", "losses", "the sign")
         for env_id in range(_NUM_ENVS):

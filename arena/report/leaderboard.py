@@ -187,7 +187,7 @@ def leaderboards(
             versions = tuple(sorted({record.version for record in labelled.values()}))
             if len(versions) > 1:
                 said.append(f"Games of several versions of cellgames count here: {', '.join(versions)}.")
-            if alone := sum(len({*zip(record.agents, known, strict=True)}) == 1 for record, known in found.values()):
+            if alone := sum(version in (None, record.version) for record, _ in found.values()) - len(seated):
                 said.append(f"Games of an agent against itself, which do not count: {alone}.")
             made = make_tables(games, anchor=zero, resamples=fewer, seed=seed)
             boards.append(Leaderboard(setting.game, setting.parameters, versions, made, (*said, *notes(made))))

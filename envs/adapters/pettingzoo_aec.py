@@ -84,6 +84,13 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         if self._window is not None:
             self._draw()
 
+    def check_space(self, action: Any) -> None:
+        """Raise a `ValueError` unless the selected agent's action is in the action space."""
+        agent, nvec = self.agent_selection, self.game.info.action_nvec
+        for component, (choice, choices) in enumerate(zip(self._whole_numbers(agent, action), nvec, strict=True)):
+            if not 0 <= choice < choices:
+                raise self.game.illegal_action(self._solo.state(), 0, self._seats[agent], component, choice)
+
     def _checked(self, action: Any) -> Any:
         """Return the action as the core takes it, if it is legal now."""
         if len(self.game.info.action_nvec) == 1:
@@ -116,7 +123,7 @@ class Wrapped(OrderEnforcingWrapper[str, Observation, Any], TerminateIllegalWrap
     @override
     def step(self, action: Any) -> None:
         if action is not None and not (type(action) is int and 0 <= action < self._choices):
-            self._base.check_space(self.agent_selection, action)
+            self._base.check_space(action)
         super().step(action)
 
     @override

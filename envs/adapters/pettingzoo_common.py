@@ -159,14 +159,6 @@ class PettingZooGame(Rendered):
         twin.__dict__.update(copy.deepcopy(self.__getstate__(), memo))
         return twin
 
-    def check_space(self, agent: str, action: Any) -> list[int]:
-        """Return the components of an agent's action; raise a `ValueError` unless it is in the action space."""
-        numbers = self._whole_numbers(agent, action)
-        for component, (choice, choices) in enumerate(zip(numbers, self.game.info.action_nvec, strict=True)):
-            if not 0 <= choice < choices:
-                raise self.game.illegal_action(self._solo.state(), 0, self._seats[agent], component, choice)
-        return numbers
-
     def _whole_numbers(self, agent: str, action: Any) -> list[int]:
         """Return the components of an agent's action; raise an `InputError` unless they are whole numbers."""
         count = len(self.game.info.action_nvec)

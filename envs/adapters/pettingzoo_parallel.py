@@ -84,11 +84,13 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         rows: list[list[int]] = []
         faults: dict[str, list[str]] = {}
         for agent, seat in self._seats.items():
-            row, legal = self.check_space(agent, actions[agent]), self._legal[seat]
+            row, legal = self._whole_numbers(agent, actions[agent]), self._legal[seat]
             flags, place = legal.tobytes(), 0  # bytes are quick to read one by one; the component's first choice
             for component, (choice, choices) in enumerate(zip(row, nvec, strict=True)):
-                if not flags[place + choice]:
+                if not (0 <= choice < choices and flags[place + choice]):
                     error = game.illegal_action(self._solo.state(), 0, seat, component, choice)
+                    if not 0 <= choice < choices:
+                        raise error
                     row[component], text = replaced(game, error, component, legal)
                     faults.setdefault(agent, []).append(text)
                 place += choices

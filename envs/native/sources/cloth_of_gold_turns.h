@@ -79,14 +79,20 @@ CELLGAMES_INLINE void make_all(const Board& board, const Disk& disk, const uint6
     for (int64_t first = from; first < to; first += kLanes) territory.make(units, fields, Some(list, first, to));
 }
 
+// Call `function` with the words of a row, if there is code for so many, else with 0.
+template <class Function>
+CELLGAMES_INLINE void by_words(const Board& board, const Function& function) {
+    if (board.words == 1)
+        function(std::integral_constant<int, 1>());
+    else if (board.words == 2)
+        function(std::integral_constant<int, 2>());
+    else
+        function(std::integral_constant<int, 0>());
+}
+
 void make_territory(const Board& board, const Disk& disk, const uint64_t* units, uint64_t* fields, const int64_t* list,
                     int64_t from, int64_t to) {
-    if (board.words == 1)
-        make_all<1>(board, disk, units, fields, list, from, to);
-    else if (board.words == 2)
-        make_all<2>(board, disk, units, fields, list, from, to);
-    else
-        make_all<0>(board, disk, units, fields, list, from, to);
+    by_words(board, [&](auto known) { make_all<known()>(board, disk, units, fields, list, from, to); });
 }
 
 // --- what may be done ------------------------------------------------------------------------------------------------
@@ -184,12 +190,13 @@ CELLGAMES_INLINE void write_actions(const Board& board, const Games& games, cons
         const int64_t game = some.place[lane];
         uint8_t* target = out + game * (count + bolts + 1);
         const uint64_t* from = cells + lane;
-        for (int row = 0; row + 1 < board.rows; ++row, target += board.cols)
+        const auto write_row = [&](uint8_t* to) {
             for (int word = 0; word < words; ++word, from += kLanes)
-                octets.write(*from, word + 1 < words ? board.width : last, target + word * board.width);
+                octets.write(*from, word + 1 < words ? board.width : last, to + word * board.width);
+        };
+        for (int row = 0; row + 1 < board.rows; ++row, target += board.cols) write_row(target);
         uint8_t rest[64 * kMostWords + 8];  // of the last row, behind which another game stands
-        for (int word = 0; word < words; ++word, from += kLanes)
-            octets.write(*from, word + 1 < words ? board.width : last, rest + word * board.width);
+        write_row(rest);
         std::memcpy(target, rest, static_cast<size_t>(board.cols));
         target += board.cols;
         if (bolts) std::memset(target, games.spells[2 * game + games.player[game]] > 0 && rested(game), static_cast<size_t>(bolts));
@@ -214,12 +221,7 @@ void write_all(const Board& board, const Games& games, int max_units, Form form,
 
 void write_legal(const Board& board, const Games& games, int max_units, Form form, void* out, int64_t from,
                  int64_t to) {
-    if (board.words == 1)
-        write_all<1>(board, games, max_units, form, out, from, to);
-    else if (board.words == 2)
-        write_all<2>(board, games, max_units, form, out, from, to);
-    else
-        write_all<0>(board, games, max_units, form, out, from, to);
+    by_words(board, [&](auto known) { write_all<known()>(board, games, max_units, form, out, from, to); });
 }
 
 // --- turns and rounds ------------------------------------------------------------------------------------------------
