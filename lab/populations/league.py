@@ -8,8 +8,9 @@
     print(found.strategy)
 
 `psro` (policy-space response oracles, Lanctot and others 2017) trains in each round a best response to the
-meta-strategy of the members so far. `league` (Vinyals and others 2019) trains main agents, exploiters of them and of
-all members. Both use the learners, the opponents and the games of the rest of the package. The folder:
+meta-strategy of the members so far. `global` (Wang and others 2026, arXiv 2605.28273) trains several, and keeps the one
+that leaves the population least exploitable. `league` (Vinyals and others 2019) trains main agents, exploiters of them
+and of all members. All use the learners, the opponents and the games of the rest of the package. The folder:
 
     league.json      what was asked for
     members/         a run of training each (`runs.train`)
@@ -64,11 +65,24 @@ from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.report.model import json_text, rounded, write_report
 
 from .exploit import check_learner
-from .exploitability import exploitability, is_solved
+from .exploitability import exploitability, is_small
 from .league_agent import Mixture, mixture_text
 from .league_games import plan_round, play_round, table_payoffs
 from .league_options import MOST_TABLES, LeagueOptions
-from .league_plan import EXPLOITERS, LEAGUE, MAIN, MEMBERS, PSRO, Planned, league_round, psro_round, response_score
+from .league_plan import (
+    EXPLOITERS,
+    GLOBAL,
+    LEAGUE,
+    MAIN,
+    MEMBERS,
+    PSRO,
+    ROLES,
+    Planned,
+    global_round,
+    league_round,
+    psro_round,
+    response_score,
+)
 from .league_report import FILES, League, RoundResult, behaviour_distances, league_report
 
 _GAMES, _ROUNDS, _EXACT = "games", "rounds", "exact.json"
@@ -138,7 +152,7 @@ def train_league(
     if options.first == SELF or "=" in options.first or "," in options.first or file_like(options.first):
         raise InputError("first", "the name of an agent such as random or greedy", shown(options.first))
     load(options.first, game)
-    members = 1 + options.rounds * (1 if options.method == PSRO else len(LEAGUE))
+    members = 1 + options.rounds * {PSRO: 1, GLOBAL: options.responses}.get(options.method, len(LEAGUE))
     if solver == "cce" and (tables := number_of_tables(members, seats) - members) > MOST_TABLES:
         raise InputError(
             "cce plays all tables",
@@ -190,7 +204,7 @@ def _arguments(base: Arguments, planned: Planned, exploiter_share: float) -> Arg
     """Return the arguments of a member's training."""
 
     def spec(name: str) -> str:
-        trained = name.rpartition("-")[0] in (PSRO, *LEAGUE)
+        trained = name.rpartition("-")[0] in ROLES
         return f"{_place(name)}/{WEIGHTS_FILE}" if trained else name
 
     mix = ",".join(f"{spec(name)}={share:g}" for name, share in planned.mix.items())
@@ -227,6 +241,8 @@ class _Run:
         self.table: Payoffs | None = None
         self.tables: dict[Seating, float] | None = None  # the solution of a meta-game of whole tables
         self.weights = {options.first: 1.0}
+        self.kept: list[str] = []  # candidates of Global PSRO
+        self.exact: float | None = None
 
     def to_the_end(self, out: Path) -> League:
         """Run all rounds, and return the league."""
@@ -262,6 +278,11 @@ class _Run:
 
     def _planned(self, number: int) -> Sequence[list[Planned]]:
         """Return the members of a round; those of one list are trained once those of the lists before are."""
+        if self.options.method == GLOBAL:
+            playing = {name: self.weights[name] for name in self.kept}
+            after = self.kept[-1] if self.kept and self.options.warm_start else ""
+            chance = np.random.default_rng(derive(self.base.seed, "league", number))
+            return [global_round(number, playing, after, self.options.responses, chance)]
         if self.options.method != PSRO:
             return league_round(number, list(self.specs), self.table, warm_start=self.options.warm_start)
         if self.tables is not None:  # tables are drawn as a whole, by the mixture of the round before
@@ -314,10 +335,33 @@ class _Run:
             shares = coarse_correlated_equilibrium(found, len(names))
             self.tables = dict(zip(found, shares.tolist(), strict=True))
             weights = seat_shares(list(found), shares, len(names))
+        elif self.options.method != GLOBAL:
+            weights = meta_strategy(self.table, self.solver, [plan.name for plan in self.plans if plan.role == MAIN])
         else:
-            mains = [plan.name for plan in self.plans if plan.role == MAIN]
-            weights = meta_strategy(self.table, self.solver, mains)
+            self._keep(number, new)
+            return
         self.weights = {name: float(weights[names.index(name)]) for name in self.specs}
+        (self.exact,) = self._exact(number, [self.weights])
+
+    def _keep(self, number: int, new: Sequence[str]) -> None:
+        """Keep the candidate with which the population is least exploitable, and its least exploitable mixture.
+
+        For each candidate the meta-solver's mixture of it and of the members kept so far is tried, and the candidate
+        alone; also the mixture before. Where exact values are not to be had, or equal, the worst result against
+        anything that was ever trained decides.
+        """
+        assert self.table is not None
+        names = self.table.agents
+        sets = [(name, players) for name in new for players in ([*self.kept, name], [name])]
+        tried = [(name, meta_strategy(self.table, self.solver, players)) for name, players in sets]
+        if self.kept:
+            tried.append(("", np.array([self.weights.get(name, 0.0) for name in names])))
+        mixtures = [{name: float(weights[names.index(name)]) for name in self.specs} for _, weights in tried]
+        exact = self._exact(number, mixtures)
+        worst = [-float((weights @ self.table.advantage).min()) for _, weights in tried]
+        order = sorted(range(len(tried)), key=lambda place: (exact[place] or 0.0, worst[place]))
+        self.kept.append(next(tried[place][0] for place in order if tried[place][0]))
+        self.weights, self.exact = mixtures[order[0]], exact[order[0]]
 
     def _mixture(self, place: str) -> Mixture:
         """Return the mixture of the members so far, for a file in a folder of the league."""
@@ -352,21 +396,10 @@ class _Run:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / MIXTURE_FILE, mixture_text(self._mixture(f"{_ROUNDS}/{number:03d}")))
         write_atomic(self.folder / MIXTURE_FILE, mixture_text(self._mixture("")))
-        path = folder / _EXACT
-        exact: float | None = None
-        if is_solved(self.game):
-            if path.exists():
-                with reading(path):
-                    exact = float(json.loads(path.read_text(encoding="utf-8"))["exploitability"])
-            else:
-                self.report(LeagueProgress(number, self.options.rounds, "exact exploitability"))
-                exact = self._exact()
-                if exact is not None:
-                    write_atomic(path, json_text({"exploitability": exact}))
         # A best response against what it was trained for: an estimate from below of that mixture's exploitability.
         exploiter = new[min(1, len(new) - 1)]
         mix = before if exploiter.role == PSRO else exploiter.mix
-        response = response_score(self.table, exploiter.name, mix) if exploiter.role != MAIN else None
+        response = response_score(self.table, exploiter.name, mix) if exploiter.role in (PSRO, *EXPLOITERS) else None
         weights = np.array(list(self.weights.values()))
         return RoundResult(
             number=number,
@@ -375,18 +408,34 @@ class _Run:
             weights=dict(self.weights),
             exploiter=exploiter.name if response is not None else "",
             response=response,
-            exact=exact,
+            exact=self.exact,
             dimension=effective_dimension(self.table.advantage),
             effective_members=effective_members(weights),
         )
 
-    def _exact(self) -> float | None:
-        """Return the exact exploitability of the mixture; None where members draw their moves, with a warning."""
+    def _exact(self, number: int, mixtures: Sequence[Mapping[str, float]]) -> list[float | None]:
+        """Return the exact exploitability of mixtures that a round tries, by its file if there is one.
+
+        It is None in larger games, and where members draw their moves, with a warning.
+        """
+        path = self.folder / _ROUNDS / f"{number:03d}" / _EXACT
+        if not is_small(self.game):
+            return [None] * len(mixtures)
+        if path.exists():
+            with reading(path):
+                return [float(value) for value in json.loads(path.read_text(encoding="utf-8"))["exploitability"]]
+        self.report(LeagueProgress(number, self.options.rounds, "exact exploitability"))
+        found = []
         with chdir(self.folder):
-            playing = {name: weight for name, weight in self.weights.items() if weight > 1e-6}
-            agents = [load(self.specs[name], self.game, name=name) for name in playing]
-            try:
-                return rounded(exploitability(self.game, agents, list(playing.values())).exploitability)
-            except ValueError as error:
-                self.warn(f"no exact exploitability: {error}")
-                return None
+            agents = {name: load(spec, self.game, name=name) for name, spec in self.specs.items()}
+            for mixture in mixtures:
+                playing = {name: weight for name, weight in mixture.items() if weight > 1e-6}
+                try:
+                    value = exploitability(self.game, [agents[name] for name in playing], list(playing.values()))
+                except ValueError as error:
+                    self.warn(f"no exact exploitability: {error}")
+                    return [None] * len(mixtures)
+                found.append(rounded(value.exploitability))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, json_text({"exploitability": found}))
+        return found

@@ -9,7 +9,7 @@ from cellgames.runs.run_folder import RunOptions
 from cellgames.utils.errors import InputError
 from cellgames.utils.options import option
 
-Method = Literal["psro", "league"]
+Method = Literal["psro", "global", "league"]
 Solver = Literal["auto", "nash", "uniform", "cce"]
 
 MOST_TABLES = 5_000
@@ -26,13 +26,14 @@ class LeagueOptions(RunOptions):
 
     method: Method = option(  # noqa: RUF009  # makes a field
         "psro",
-        "psro adds a best response to the meta-strategy in each round; league trains a main agent, and exploiters of "
-        "it and of all members",
+        "psro adds a best response to the meta-strategy in each round; global the one of several responses that leaves "
+        "the population least exploitable; league trains a main agent, and exploiters of it and of all members",
     )
     meta_solver: Solver = option(  # noqa: RUF009  # makes a field
         "auto", "solver of the meta-game; auto is nash for two seats and cce for more"
     )
     rounds: int = option(8, "rounds of training; more let a league grow", low=1)
+    responses: int = option(2, "responses that each round of the method global tries", low=2)
     first: str = option("random", "agent that the first round meets", metavar="AGENT")
     warm_start: bool = option(
         True, "start each best response from the one before, and exploiters from the main agent; otherwise anew"
@@ -52,6 +53,7 @@ class LeagueOptions(RunOptions):
         Raises:
             ValueError: the meta-solver does not serve this number of seats.
         """
-        if self.meta_solver == "cce" and seats == 2:
-            raise InputError("meta_solver", "nash or uniform, for two seats", "cce")
-        return self.meta_solver if self.meta_solver != "auto" else "nash" if seats == 2 else "cce"
+        pairs = seats == 2 or self.method == "global"
+        if self.meta_solver == "cce" and pairs:
+            raise InputError("meta_solver", "nash or uniform, for two seats or the method global", "cce")
+        return self.meta_solver if self.meta_solver != "auto" else "nash" if pairs else "cce"

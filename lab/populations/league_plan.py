@@ -13,12 +13,16 @@ import numpy as np
 from cellgames.arena.stats.payoffs import Payoffs
 from cellgames.training.selfplay.opponents import SELF
 
-PSRO, MAIN, MAIN_EXPLOITER, LEAGUE_EXPLOITER = "psro", "main", "main-exploiter", "league-exploiter"
+GLOBAL = "global"
+PSRO, CANDIDATE = "psro", "candidate"
+MAIN, MAIN_EXPLOITER, LEAGUE_EXPLOITER = "main", "main-exploiter", "league-exploiter"
 EXPLOITERS = (MAIN_EXPLOITER, LEAGUE_EXPLOITER)
 LEAGUE = (MAIN, *EXPLOITERS)
+ROLES = (PSRO, CANDIDATE, *LEAGUE)
 MEMBERS = "members"
 """The folder of the runs of training, in the league's."""
 
+_CANDIDATE_SELF = 0.5  # of a candidate's games
 _SELF, _ALL, _EXPLOITERS = 0.7, 0.1, 0.2  # of a main agent's games
 _LEAST = 0.01  # share of an opponent; those below are left out
 
@@ -54,6 +58,30 @@ def psro_round(number: int, weights: Mapping[str, float], *, warm_start: bool) -
     """
     after = _name(PSRO, number - 1) if warm_start and number > 1 else ""
     return [Planned(_name(PSRO, number), _shares(weights), after)]
+
+
+def global_round(
+    number: int, weights: Mapping[str, float], after: str, candidates: int, chance: np.random.Generator
+) -> list[Planned]:
+    """Return the candidates of a round of Global PSRO (Wang and others 2026), of which the league keeps one.
+
+    In half of its games a candidate meets itself; in the others the first one meets the meta-strategy, and each other
+    one a mixture that is drawn evenly from all mixtures of the members kept so far. In the first round all learn by
+    self-play alone.
+
+    Args:
+        number: number of the round, from 1.
+        weights: the meta-strategy's of the members kept so far; empty before the first.
+        after: the member that all start from; "" for new weights.
+        candidates: number of them.
+        chance: draws the mixtures.
+    """
+    found = []
+    for place in range(candidates):
+        shares = [*weights.values()] if place == 0 else chance.dirichlet([1.0] * len(weights)) if weights else []
+        mix = {SELF: _CANDIDATE_SELF, **dict(zip(weights, (1 - _CANDIDATE_SELF) * np.array(shares), strict=True))}
+        found.append(Planned(_name(CANDIDATE, (number - 1) * candidates + place + 1), _shares(mix), after))
+    return found
 
 
 def league_round(

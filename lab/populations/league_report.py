@@ -22,7 +22,7 @@ from cellgames.lab.populations.queries import draw_positions
 from cellgames.utils.report.model import Cell, Plot, Report, Section, Table, escape, percent, rounded
 from cellgames.utils.report.plots import COLOURS, FAINT, INK, escape_math, heat_map, prepare, shorten
 
-from .league_plan import PSRO, Planned
+from .league_plan import GLOBAL, PSRO, Planned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +70,7 @@ class League:
     Attributes:
         out: folder; `league:FOLDER` is the mixture as an agent.
         game: the rules.
-        method: `psro` or `league`.
+        method: `psro`, `global` or `league`.
         solver: name of the meta-solver.
         first: the agent that the first round met.
         steps: steps of each member's training.
@@ -127,7 +127,7 @@ def league_report(found: League, asked: Mapping[str, Any]) -> Report:
     last, names = found.rounds[-1], list(found.strategy)
     best = sorted(found.strategy.items(), key=lambda pair: -pair[1])
     playing = ", ".join(f"{escape(name)} {percent(weight)} %" for name, weight in best[:6] if weight >= 0.005)
-    how = "policy-space response oracles" if found.method == PSRO else "main agents and exploiters"
+    how = {PSRO: "policy-space response oracles", GLOBAL: "Global PSRO"}.get(found.method, "main agents and exploiters")
     summary = (
         f"{len(found.plans)} members by {how}, {found.steps:,} steps each, {last.steps:,} in all, and "
         f"{escape(found.first)}. The meta-strategy by `{found.solver}` plays {playing}."

@@ -23,7 +23,7 @@ from cellgames.arena import PairResult, Payoffs, payoffs_of
 from cellgames.cli.main import main
 from cellgames.lab import LeagueOptions, train_league
 from cellgames.lab.populations.league_agent import LeagueAgent
-from cellgames.lab.populations.league_plan import league_round
+from cellgames.lab.populations.league_plan import global_round, league_round
 from cellgames.training import PPOArguments, RunError
 
 TINY: dict[str, Any] = {
@@ -118,10 +118,34 @@ def test_a_league_has_exploiters(tmp_path: Path) -> None:
     assert [about[name]["sample"] for name in names] == [False, True, True] * 2
 
 
+def test_global_psro_tries_mixtures_and_keeps_the_safest_candidate(tmp_path: Path) -> None:
+    first = global_round(1, {}, "", 2, np.random.default_rng(0))
+    assert [(planned.name, planned.mix) for planned in first] == [(f"candidate-00{n}", {"self": 1.0}) for n in (1, 2)]
+    later = global_round(3, {"a": 0.2, "b": 0.8}, "b", 3, np.random.default_rng(0))
+    assert later[0].mix == {"self": 0.5, "a": 0.1, "b": 0.4}
+    assert later[1].mix != later[2].mix
+    assert {(planned.after, planned.mix["self"]) for planned in later} == {("b", 0.5)}
+    found = train_league(BASE, tmp_path, LeagueOptions(method="global", rounds=3, games=4, responses=2))
+    tried = [
+        json.loads((tmp_path / "rounds" / f"00{n}" / "exact.json").read_text())["exploitability"] for n in (1, 2, 3)
+    ]
+    assert [len(values) for values in tried] == [4, 5, 5]
+    assert [row.exact for row in found.rounds] == [min(values) for values in tried]
+    playing = [{name for name, weight in row.weights.items() if weight} for row in found.rounds]
+    assert all(len(names & {"candidate-001", "candidate-002"}) < 2 for names in playing)
+    assert found.plans[-1].mix["self"] == pytest.approx(0.5)
+    on_pairs = LeagueOptions(method="global", rounds=1, games=4)
+    assert on_pairs.solver(4) == "nash"
+    four = train_league(PPOArguments.fitted(GRID, **TINY), tmp_path / "four", on_pairs)
+    assert sum(four.strategy.values()) == pytest.approx(1)
+    assert four.rounds[-1].exact is None
+
+
 def test_mistakes_are_refused_before_anything_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "league"
     for options, parameter, got in (
         (LeagueOptions(meta_solver="cce"), "meta_solver", "cce"),
+        (LeagueOptions(meta_solver="cce", method="global"), "meta_solver", "cce"),
         (LeagueOptions(first="nobody"), "agent", "'nobody'"),
         (LeagueOptions(first="some/folder"), "first", "'some/folder'"),
     ):

@@ -90,7 +90,7 @@ def test_pairs_play_matches_and_one_agent_plays_itself() -> None:
 
 
 def test_the_command_says_what_was_found_and_where_it_is(file: Path, command: Command) -> None:
-    said = command(["analyse", "--records", file.parent, "--only", *QUICK])
+    said = command(["analyse", file.parent, "--only", *QUICK])
     assert "How Torus was played: 12 games" in said
     assert "Openings\n--------\n" in said
     assert "Where agents place" in said

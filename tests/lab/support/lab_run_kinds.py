@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,14 @@ def evolution(out: Path, *, resume: bool = True, **options: Any) -> object:
 
 CASES = {
     "league": Case(league, "league.json", fixed="games", other={"games": 6}, small={"rounds": 1}, grows="rounds"),
+    "global": Case(
+        partial(league, method="global"),
+        "league.json",
+        fixed="games",
+        other={"games": 6},
+        small={"rounds": 1},
+        grows="rounds",
+    ),
     "exploiter": Case(exploiter, "exploit.json", fixed="arguments.seed", lines="holes.jsonl", reads=False),
     "evolution": Case(evolution, "settings.json", small={"rounds": 1}, grows="rounds", reads=False),
 }

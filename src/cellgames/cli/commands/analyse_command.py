@@ -44,9 +44,8 @@ _TEXT = (
 _EXAMPLES = (
     'torus-v0 --size 5 --moves "c3 a1+ b2"',
     "torus-v0 --size 3 --position 'x../.../... .../.o./... b' --agents mcts:2000 --json",
-    "--records results/torus5 --record 17 --ply 12 --out position.svg",
-    "--records results/torus5 --record 17 --mistakes",
-    "--records results/torus5 --agents greedy trained",
+    "results/torus5 --record 17 --mistakes",
+    "results/torus5 --agents greedy trained",
     "torus-small-v0 --agents greedy trained rollout:64 --games 200 --out results/how-they-play",
     "grid-adaptation-v0 --store results/matches.sqlite --only places flows",
 )
@@ -54,8 +53,8 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = shared.add_command(commands, "analyse", "[GAME] ", _run, _TEXT, _EXAMPLES)
-    shared.add_game(command, otherwise="the games of the records")
+    command = shared.add_command(commands, "analyse", "[GAME or PATH] ", _run, _TEXT, _EXAMPLES)
+    shared.add_game(command, otherwise="that of the records; or their PATH")
     shared.add_seed(command)
     shared.add_agents(
         command,
@@ -92,9 +91,10 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if _is_of_games(arguments):
-        return _run_games(arguments)
-    return _run_mistakes(arguments) if arguments.mistakes else _run_position(arguments)
+    if (game := arguments.game) and game not in registry.REGISTRY and records_file(game).is_file():
+        arguments.game, arguments.records = None, [Path(game), *(arguments.records or ())]
+    run = _run_games if _is_of_games(arguments) else _run_mistakes if arguments.mistakes else _run_position
+    return run(arguments)
 
 
 def _is_of_games(arguments: argparse.Namespace) -> bool:
