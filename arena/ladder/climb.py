@@ -307,7 +307,8 @@ def ladder_report(
     plies, source = run["opening_plies"], place.ladder.source
     settings = (
         f"{parameters}; {len(records)} games against rungs of the ladder {source}, from random openings of {plies} "
-        f"plies, each played in both seats; seed {run['seed']}; cellgames {run['version']}."
+        f"plies, each played in both seats, until the interval reached {run['within']:g} Elo to each side, lay beyond "
+        f"all rungs, or {run['games']} games were played; seed {run['seed']}; cellgames {run['version']}."
     )
     explained = (
         "The interval holds however often one looks, and whichever rungs are played. It takes the ratings of the rungs "
@@ -324,8 +325,7 @@ def ladder_report(
         axis = "Elo (lowest rung = 0), bars: 95 % interval"
         dots(figure, "Place on the ladder", rows, axis, "Elo", place.newcomer, shares=False)
 
-    ladder = Section("The ladder", (ladder_table(place), explained, Plot("ladder", "", draw, "The ladder")))
-    sections = [ladder]
+    sections = [Section("The ladder", (ladder_table(place), explained, Plot("ladder", "", draw, "The ladder")))]
     if found:
         sections.append(Section("Mistakes by kind of position", (kinds, people_table(MISTAKES, found))))
     data = {

@@ -200,9 +200,9 @@ def _report_ladder(
         print("\nPositions that could be won or saved, and moves that did not:")
         console.print_table(people_table(MISTAKES, finished.mistakes))
     print(f"\n{finished.place.sentence}")
-    for line in finished.notes:
+    ends = f"the climb ends by --within {options.within:g}, beyond all rungs, or by --games {options.games}"
+    for line in (*finished.notes, f"\n{console.counted(len(finished.records), finished.played)}; {ends}."):
         print(line)
-    print(f"\n{console.counted(len(finished.records), finished.played)}.")
     narrower = f"the same command with --games {2 * options.games} --within {options.within / 2:g}: a narrower interval"
     return [*console.leaderboard_command(arguments), narrower]
 
