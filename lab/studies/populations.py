@@ -93,7 +93,7 @@ def main() -> None:
                 of_seed[seed] |= measured(game, method, seed, options.iterations)
             print(name, seed, of_seed[seed], flush=True)
         for place, plies in enumerate(OPENINGS):
-            values = {method: [row[method][place] for row in of_seed.values()] for method in METHODS}
+            values = {method: [round(row[method][place], 6) for row in of_seed.values()] for method in METHODS}
             for method, found in values.items():
                 low, high = mean_interval(found, few=True)
                 p = permutation_p(found, values["self-play"], np.random.default_rng(0))
@@ -108,7 +108,7 @@ def main() -> None:
             *(row["game"], row["random_moves"], row["method"], f"{row['mean']:.3f}"),
             f"{row['low']:.3f} to {row['high']:.3f}",
             "" if row["method"] == "self-play" else f"{row['gap'][0]:.3f} to {row['gap'][1]:.3f}",
-            "" if row["method"] == "self-play" else f"{row['p']:.4f}",
+            "" if row["method"] == "self-play" else f"{row['p']:.5f}",
             sum(value == 0 for value in row["values"]),
             sum(value == 0.5 for value in row["values"]),
         )
