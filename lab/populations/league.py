@@ -86,6 +86,7 @@ from .league_plan import (
 from .league_report import FILES, League, RoundResult, behaviour_distances, league_report
 
 _GAMES, _ROUNDS, _EXACT = "games", "rounds", "exact.json"
+_MOST_NODES = 1_000_000  # of an exact value, which take half a minute where members draw their moves
 _LEAGUE = RunKind(
     "league",
     "league.json",
@@ -430,8 +431,9 @@ class _Run:
             agents = {name: load(spec, self.game, name=name) for name, spec in self.specs.items()}
             for mixture in mixtures:
                 playing = {name: weight for name, weight in mixture.items() if weight > 1e-6}
+                members, shares = [agents[name] for name in playing], [*playing.values()]
                 try:
-                    value = exploitability(self.game, [agents[name] for name in playing], list(playing.values()))
+                    value = exploitability(self.game, members, shares, most=_MOST_NODES)
                 except ValueError as error:
                     self.warn(f"no exact exploitability: {error}")
                     return [None] * len(mixtures)

@@ -48,14 +48,10 @@ def measured(game: Game, method: str, seed: int, iterations: int) -> dict[str, l
     path = folder.with_suffix(".json")
     if not path.exists():
         part = iterations // PARTS
-        rare = {
-            "eval_every": iterations,
-            "eval_games": 2,
-            "eval_opponents": ("random",),
-            "checkpoint_every": iterations,
-        }
+        rare = dict.fromkeys(("eval_every", "checkpoint_every"), iterations)
+        least = {"eval_games": 2, "eval_opponents": ("random",)}
         small = {"channels": 8, "layers": 1, "threads": 1, "device": "cpu"}
-        base = PPOArguments.fitted(game, seed=seed, snapshot_every=part, **small, **rare)
+        base = PPOArguments.fitted(game, seed=seed, snapshot_every=part, **small, **rare, **least)
         step = base.num_envs * base.num_steps  # of an iteration
         if method in LEAGUES:
             train_league(PPOArguments(**{**vars(base), "total_steps": part * step}), folder, LEAGUES[method])

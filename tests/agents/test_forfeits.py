@@ -160,7 +160,7 @@ def bot(way: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     small = way == "gtp"  # without torch
     agent = load(f"gtp:{shlex.join([sys.executable, str(path)])}" if small else f"isolated:{path.stem}:Bot")
     assert isinstance(agent, Engine)
-    agent._limits = replace(agent._limits, move=2.0 if small else 6.0, memory=1 << 27 if small else 3 << 28)
+    agent._limits = replace(agent._limits, move=5.0 if small else 6.0, memory=1 << 27 if small else 3 << 28)
     return agent
 
 
