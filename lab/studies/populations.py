@@ -40,7 +40,7 @@ _MOST = 20_000_000  # positions of an exact calculation
 
 
 def measured(game: Game, method: str, seed: int, iterations: int) -> dict[str, list[float]]:
-    """Return what best responses gain on what a method learns, from the start and after two random moves.
+    """Return the gains of best responses to the agents of a method, from the start and after two random moves.
 
     The training is done first unless it has been.
     """
