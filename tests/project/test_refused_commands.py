@@ -24,6 +24,7 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("--agents nowhere:Bot", "there is no module 'nowhere'"),
         ("--param height=3", "got 'height'"),
         ("--param size", "--param: expected NAME=VALUE, such as size=5"),
+        ("--param size=3 wraps=1", "unrecognized arguments: wraps=1; did you mean --param wraps=1?"),
         ("--size 3 --param size=4", "--param: expected each parameter once"),
         ("--size big", "size: expected a whole number from 2 to 16, got 'big'"),
         ("--seed 9223372036854775808", "expected a seed from -2^63 to 2^63 - 1"),

@@ -118,8 +118,7 @@ def print_marked(text: str, marks: Iterable[Mark] = (), end: str = "\n") -> None
     if not (found and shows_colours()):
         print(text, end=end)
         return
-    rich_text = importlib.import_module("rich.text").Text
-    pieces, at = rich_text(), 0
+    pieces, at = importlib.import_module("rich.text").Text(), 0
     for first, last, style in found:
         pieces.append(escaped(text[at:first])).append(escaped(text[first:last]), style)
         at = last

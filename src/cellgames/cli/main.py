@@ -96,7 +96,10 @@ class _Parser(argparse.ArgumentParser):
             case [first, second], [word] if getattr(found, first.dest) is None and not word.startswith("-"):
                 return super().parse_known_args([getattr(found, second.dest), word], found)
         if unknown:
-            near = difflib.get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, n=1)
+            known, (name, equals, _) = self._option_string_actions, unknown[0].partition("=")
+            near = difflib.get_close_matches(name, known, n=1)
+            if equals and not near and "--param" in known and not name.startswith("-"):
+                near = [f"--param {unknown[0]}"]
             self.error(f"unrecognized arguments: {' '.join(unknown)}{_meant(near)}")
         return found, unknown
 

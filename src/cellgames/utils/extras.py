@@ -14,7 +14,6 @@ def no_pictures(error: ImportError) -> str:
     Args:
         error: error of the import. An installed package that cannot be imported is named.
     """
-    cause = error.__cause__ or error
-    missing = isinstance(cause, ModuleNotFoundError)
+    missing = isinstance(error.__cause__ or error, ModuleNotFoundError)
     reason = "matplotlib or Pillow is missing" if missing else " ".join(str(error).split())
     return f"no plots and pictures, since {reason}: {install('render')}"

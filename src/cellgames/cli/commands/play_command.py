@@ -154,9 +154,8 @@ def _example(id: str, game: Game) -> tuple[str, Game, State]:
 
     plugin = registry.plugin_of(game)
     others = sorted(plugin.variants, key=lambda other: -SequenceMatcher(None, id, other).ratio())
-    fits = [(id, game), *((other, registry.make(other)) for other in others if other != id)]
     width = max(terminal_width() or 0, _MOST_COLUMNS)
-    for name, example in fits:
+    for name, example in [(id, game), *((other, registry.make(other)) for other in others if other != id)]:
         lines = example.text(example.init(torch.tensor([0], device="cpu"))).splitlines()
         if len(lines) <= _MOST_ROWS and max(map(len, lines)) <= width:
             return ("" if example is game else f", of {name}"), example, _played(example)
