@@ -47,6 +47,7 @@ from cellgames.arena.stats.payoffs import Payoffs, payoffs
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.lab.populations.meta_solvers import (
+    FloatArray,
     Seating,
     coarse_correlated_equilibrium,
     effective_dimension,
@@ -330,18 +331,18 @@ class _Run:
                 warn=self.warn,
             )
         self.table = payoffs(self.records)
+        if self.options.method == GLOBAL:
+            self._keep(number, new)
+            return
         names = self.table.agents
         if self.solver == "cce":
             found = table_payoffs(self.records, names, self.game.info.num_players)
             shares = coarse_correlated_equilibrium(found, len(names))
             self.tables = dict(zip(found, shares.tolist(), strict=True))
             weights = seat_shares(list(found), shares, len(names))
-        elif self.options.method != GLOBAL:
-            weights = meta_strategy(self.table, self.solver, [plan.name for plan in self.plans if plan.role == MAIN])
         else:
-            self._keep(number, new)
-            return
-        self.weights = {name: float(weights[names.index(name)]) for name in self.specs}
+            weights = meta_strategy(self.table, self.solver, [plan.name for plan in self.plans if plan.role == MAIN])
+        self.weights = self._by_name(weights)
         (self.exact,) = self._exact(number, [self.weights])
 
     def _keep(self, number: int, new: Sequence[str]) -> None:
@@ -352,17 +353,21 @@ class _Run:
         anything that was ever trained decides.
         """
         assert self.table is not None
-        names = self.table.agents
         sets = [(name, players) for name in new for players in ([*self.kept, name], [name])]
         tried = [(name, meta_strategy(self.table, self.solver, players)) for name, players in sets]
         if self.kept:
-            tried.append(("", np.array([self.weights.get(name, 0.0) for name in names])))
-        mixtures = [{name: float(weights[names.index(name)]) for name in self.specs} for _, weights in tried]
+            tried.append(("", np.array([self.weights.get(name, 0.0) for name in self.table.agents])))
+        mixtures = [self._by_name(weights) for _, weights in tried]
         exact = self._exact(number, mixtures)
         worst = [-float((weights @ self.table.advantage).min()) for _, weights in tried]
         order = sorted(range(len(tried)), key=lambda place: (exact[place] or 0.0, worst[place]))
         self.kept.append(next(tried[place][0] for place in order if tried[place][0]))
         self.weights, self.exact = mixtures[order[0]], exact[order[0]]
+
+    def _by_name(self, weights: FloatArray) -> dict[str, float]:
+        """Return weights in the order of the table by the names of members, in the order in which they came."""
+        assert self.table is not None
+        return {name: float(weights[self.table.agents.index(name)]) for name in self.specs}
 
     def _mixture(self, place: str) -> Mixture:
         """Return the mixture of the members so far, for a file in a folder of the league."""
@@ -426,18 +431,19 @@ class _Run:
             with reading(path):
                 return [float(value) for value in json.loads(path.read_text(encoding="utf-8"))["exploitability"]]
         self.report(LeagueProgress(number, self.options.rounds, "exact exploitability"))
-        found = []
+        tried = [tuple(part for part in mixture.items() if part[1] > 1e-6) for mixture in mixtures]
+        values = dict[tuple[tuple[str, float], ...], float | None]()
         with chdir(self.folder):
             agents = {name: load(spec, self.game, name=name) for name, spec in self.specs.items()}
-            for mixture in mixtures:
-                playing = {name: weight for name, weight in mixture.items() if weight > 1e-6}
-                members, shares = [agents[name] for name in playing], [*playing.values()]
+            for playing in dict.fromkeys(tried):  # the mixture of a round's candidate is often the candidate alone
+                members, shares = [agents[name] for name, _ in playing], [share for _, share in playing]
                 try:
                     value = exploitability(self.game, members, shares, most=_MOST_NODES)
                 except ValueError as error:
                     self.warn(f"no exact exploitability: {error}")
                     return [None] * len(mixtures)
-                found.append(rounded(value.exploitability))
+                values[playing] = rounded(value.exploitability)
+        found = [values[playing] for playing in tried]
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, json_text({"exploitability": found}))
         return found

@@ -37,7 +37,7 @@ _TEXT = (
     "Analyse a position, or games. For a position, an agent that searches shows how often it tried each move,\n"
     "what the move is worth, and the line that it expects; --out draws the same on the board. --record chooses\n"
     "the position from recorded games. --mistakes reviews every move of a game instead, and marks ?! ? ??.\n\n"
-    "With --records, --store or several --agents the command analyses games: openings and their results, where\n"
+    "With a PATH, --store or several --agents the command analyses games: openings and their results, where\n"
     "agents place, games over time, and how differently agents behave. The folder gets report.md with plots,\n"
     "report.json, and all tables as CSV."
 )
